@@ -1,0 +1,207 @@
+//! The facts: what every input, whatever its language or dialect, is lowered into. Plain data; the types of parsers stop
+//! at `read/`, and everything after it sees facts only.
+//!
+//! Facts are a file format from the first commit (contracts.md D-22): all of them are `Serialize`.
+
+mod backoff;
+mod call;
+mod failure;
+mod host;
+mod policy;
+mod service;
+mod suppression;
+mod time;
+mod upstream;
+mod value;
+pub mod words;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+pub use backoff::{Backoff, BackoffKind, Jitter, JitterAt};
+pub use call::{Call, CallId, CallSource, Methods, Operation, PathMatch, Protocol, Route, is_idempotent};
+pub use failure::{Class, Classes};
+pub use policy::{
+    AttemptTimeoutFlaw, Attempts, Check, Count, Counts, Dialect, Exhausted, Hedging, Ineffective, Measures, Policy,
+    PolicyId, PolicyKind, Position, Proxy, Purpose, Total,
+};
+pub use service::{
+    Accept, Callee, Caller, Evidence, Host, KubeService, Mesh, Namespace, Service, ServiceRef, ServiceSource, Workload,
+};
+pub use suppression::{Scope, Suppression};
+pub use time::Nanos;
+pub use upstream::{Breaker, Budget, BudgetBase, Floor, Place, Upstream};
+pub use value::{Limit, Origin, Sourced, Value, Why};
+
+use crate::source::{FileId, Span};
+
+/// Everything that was read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Facts {
+    /// The files that were read, by [`FileId`].
+    pub files: Vec<File>,
+    /// Retry policies and time limits.
+    pub policies: Vec<Policy>,
+    /// Settings of proxies about a callee.
+    pub upstreams: Vec<Upstream>,
+    /// Who calls whom.
+    pub calls: Vec<Call>,
+    /// Declared services.
+    pub services: Vec<Service>,
+    /// Kubernetes workloads.
+    pub workloads: Vec<Workload>,
+    /// Kubernetes Services.
+    pub kube_services: Vec<KubeService>,
+    /// Namespaces.
+    pub namespaces: Vec<Namespace>,
+    /// Meshes of which objects were seen.
+    pub meshes: Vec<Mesh>,
+    /// Comments that suppress findings.
+    pub suppressions: Vec<Suppression>,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+}
+
+/// A file that was looked at.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct File {
+    /// Path as shown, relative to the scanned root's base, `/` between its parts.
+    pub path: Arc<str>,
+    /// What it was read as, for the summary: `YAML`, `JSON`, `TOML`.
+    pub kind: FileKind,
+    /// The environment that its path puts it in (D-2).
+    pub environment: Option<Arc<str>>,
+    /// Production, example or test (D-18).
+    pub role: Role,
+    /// Whether it was named on the command line.
+    pub named: bool,
+}
+
+/// What a file was read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileKind {
+    /// YAML.
+    Yaml,
+    /// JSON, with or without comments.
+    Json,
+    /// TOML.
+    Toml,
+}
+
+impl FileKind {
+    /// The name used in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            FileKind::Yaml => "YAML",
+            FileKind::Json => "JSON",
+            FileKind::Toml => "TOML",
+        }
+    }
+}
+
+/// What a file is for (D-18).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// What runs.
+    Production,
+    /// Configuration that people copy: findings become notes.
+    Example,
+    /// Tests: left out unless asked for.
+    Test,
+}
+
+/// How sure a reader is of a fact; a finding has the least of the facts that it rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// Name evidence only, or the generic shape.
+    Low,
+    /// Inferred names, assumed membership, structure of a loop.
+    Medium,
+    /// Written in a recognised dialect.
+    High,
+}
+
+/// Something that could not be read: the run goes on without it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Problem {
+    /// Where reading broke; the start of the file if no place is to blame.
+    pub span: Span,
+    /// What was wrong, in words that stand alone behind "cannot be read: ".
+    pub message: String,
+    /// Whether the file is of a recognised dialect (a warning) or merely YAML or JSON (a note).
+    pub recognised: bool,
+    /// Whether it is a template that was not rendered: always a note.
+    pub template: bool,
+}
+
+impl Facts {
+    /// Adds the facts of one file. Indices of policies and calls inside `other` are local to it and are moved.
+    pub fn absorb(&mut self, mut other: Facts) {
+        let policies = self.policies.len() as u32;
+        let calls = self.calls.len() as u32;
+        for policy in &mut other.policies {
+            if let Some(outer) = &mut policy.inside {
+                outer.0 += policies;
+            }
+            if let Some(call) = &mut policy.call {
+                call.0 += calls;
+            }
+        }
+        for mesh in &mut other.meshes {
+            mesh.client_default.0 += policies;
+            if let Some(inbound) = &mut mesh.inbound_default {
+                inbound.0 += policies;
+            }
+        }
+        self.files.append(&mut other.files);
+        self.policies.append(&mut other.policies);
+        self.upstreams.append(&mut other.upstreams);
+        self.calls.append(&mut other.calls);
+        self.services.append(&mut other.services);
+        self.workloads.append(&mut other.workloads);
+        self.kube_services.append(&mut other.kube_services);
+        self.namespaces.append(&mut other.namespaces);
+        self.meshes.append(&mut other.meshes);
+        self.suppressions.append(&mut other.suppressions);
+        self.problems.append(&mut other.problems);
+    }
+
+    /// Puts every fact that names no environment of its own into this one, and marks policies of test code.
+    pub fn stamp(&mut self, environment: Option<&Arc<str>>, role: Role) {
+        fn set(slot: &mut Option<Arc<str>>, environment: Option<&Arc<str>>) {
+            if slot.is_none() {
+                *slot = environment.cloned();
+            }
+        }
+        for policy in &mut self.policies {
+            set(&mut policy.environment, environment);
+            policy.test_code |= role == Role::Test;
+        }
+        self.upstreams.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
+        self.calls.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
+        self.services.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
+        self.workloads.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
+        self.kube_services.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
+        self.namespaces.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
+        self.meshes.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
+    }
+
+    /// The policy of an id.
+    pub fn policy(&self, id: PolicyId) -> Option<&Policy> {
+        self.policies.get(id.0 as usize)
+    }
+
+    /// All policies with their ids.
+    pub fn policies(&self) -> impl Iterator<Item = (PolicyId, &Policy)> {
+        self.policies.iter().enumerate().map(|(id, policy)| (PolicyId(id as u32), policy))
+    }
+
+    /// The file of an id.
+    pub fn file(&self, id: FileId) -> Option<&File> {
+        self.files.get(id.0 as usize)
+    }
+}

@@ -1,0 +1,491 @@
+//! [`Policy`]: one place where retrying (or its time limits) is configured or written by hand.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{
+    Backoff, Breaker, Budget, CallId, Callee, Caller, Classes, Confidence, Limit, Methods, Nanos, Route, Sourced, Why,
+};
+use crate::source::Span;
+
+/// Index of a policy in [`Facts::policies`](super::Facts::policies).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct PolicyId(pub u32);
+
+/// One place where retrying is configured or written by hand, with everything that is known about it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Policy {
+    /// The construct that defines it: the `retry_policy` mapping, the route, the loop.
+    pub span: Span,
+    /// Its name as shown: `route /pay of shop`, `http[2] of ledger`, a key path. Also part of the fingerprint.
+    pub name: Arc<str>,
+    /// Where it comes from: `envoy`, `istio`, `dotnet`, `backon`, `hand-written`.
+    pub source: Cow<'static, str>,
+    /// How it is spelled; decides what help is written in.
+    pub dialect: Dialect,
+    /// Loop, library, configuration or a default that nobody wrote.
+    pub kind: PolicyKind,
+    /// Where it stands on its edge; two policies multiply only at different positions, or where one encloses the other.
+    pub position: Position,
+    /// The policy that encloses this one syntactically (an outer loop, decorator or layer).
+    pub inside: Option<PolicyId>,
+    /// Who calls through it.
+    pub caller: Caller,
+    /// Whom it calls.
+    pub callee: Callee,
+    /// The call that it was written with, where the reader knows it: a manifest's or a statement in code.
+    pub call: Option<CallId>,
+    /// What of its callee's traffic it covers; none covers everything.
+    pub route: Option<Route>,
+    /// Only facts of the same environment, or of none, are combined (D-2).
+    pub environment: Option<Arc<str>>,
+
+    /// TOTAL tries, the first included.
+    pub attempts: Sourced<Attempts>,
+    /// How the count is spelled, for labels: `num_retries: 2` counts retries.
+    pub count: Option<Count>,
+    /// How delays between tries grow.
+    pub backoff: Backoff,
+    /// The random part of delays.
+    pub jitter: Sourced<super::Jitter>,
+    /// Whether its dialect has a switch for jitter at all; without one, missing-jitter is advice only.
+    pub jitter_switch: bool,
+    /// The limit of one try, as written; see [`Policy::attempt_limit`] for what is in force.
+    pub attempt_timeout: Sourced<Limit<Nanos>>,
+    /// Set where the proxy or library drops `attempt_timeout`, or never retries what it cuts: what is left instead.
+    pub attempt_timeout_flaw: Option<AttemptTimeoutFlaw>,
+    /// Where the attempt limit starts on an open connection: the time that connecting may take before (D-14, M-6).
+    pub connect_timeout: Option<Sourced<Limit<Nanos>>>,
+    /// The limit of all tries together.
+    pub total: Total,
+    /// Which failures are retried.
+    pub retries_on: Sourced<Classes>,
+    /// Classes among `retries_on` that the user wrote out one by one (safety rules want them *written*).
+    pub names_classes: Classes,
+    /// Which requests are retried.
+    pub methods: Sourced<Methods>,
+    /// Whether an idempotency key is visible on the request, or the operation is declared idempotent.
+    pub idempotent: Sourced<Option<bool>>,
+    /// A budget of its own; one at the callee's [`Upstream`](super::Upstream) counts as well.
+    pub budget: Sourced<Limit<Budget>>,
+    /// A breaker of its own.
+    pub breaker: Sourced<Limit<Breaker>>,
+    /// Hedging: copies sent without waiting for a failure.
+    pub hedging: Option<Hedging>,
+    /// Whether the schedule reads Retry-After or pushback.
+    pub reads_retry_after: Sourced<bool>,
+    /// Whether a retry is logged or counted.
+    pub observed: Sourced<bool>,
+    /// What happens when all tries are used up.
+    pub exhausted: Exhausted,
+    /// Whether every retry goes to another host (so that zero delay is harmless).
+    pub other_host: bool,
+    /// What kind of work it does; request-path limits apply to [`Purpose::Request`] only.
+    pub purpose: Purpose,
+    /// Settings that do nothing or that are rejected.
+    pub ineffective: Vec<Ineffective>,
+    /// Whether it stands in test code (D-18).
+    pub test_code: bool,
+    /// How sure the reader is.
+    pub confidence: Confidence,
+}
+
+/// Total tries of one policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Attempts {
+    /// At most so many, the first included; never zero.
+    Times(u64),
+    /// No limit on count or time.
+    Unbounded,
+    /// Ended by [`Policy::total`] alone.
+    ByTime,
+}
+
+/// How a count is spelled in the user's file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// The key or method: `num_retries`, `attempts`.
+    pub key: Cow<'static, str>,
+    /// The number as it stands there.
+    pub written: u64,
+    /// What that number counts.
+    pub counts: Counts,
+}
+
+/// What a count counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counts {
+    /// Tries after the first.
+    Retries,
+    /// All tries.
+    Attempts,
+}
+
+/// The limit of all tries together, what it measures and when it is looked at.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Total {
+    /// The limit.
+    pub limit: Sourced<Limit<Nanos>>,
+    /// Everything, or only the delays.
+    pub measures: Measures,
+    /// Whether it cuts a running try or is only looked at between tries.
+    pub check: Check,
+}
+
+/// What a total limit measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measures {
+    /// The time from the start of the first try.
+    Wall,
+    /// The sum of the delays.
+    Delays,
+}
+
+/// When a total limit is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Check {
+    /// It cuts a running try.
+    Cuts,
+    /// It only stops a further try.
+    BetweenAttempts,
+}
+
+/// What is wrong with a written attempt timeout.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum AttemptTimeoutFlaw {
+    /// The proxy ignores it, because it is not below this total.
+    NotBelowTotal(Sourced<Limit<Nanos>>),
+    /// It is in force, but a try that it cuts is in no retried class: nothing retries it. Holds what would (`5xx`).
+    NeverRetried {
+        /// What to add so that a timed-out try is retried: `reset`, `gateway-error` or `5xx`.
+        add: Cow<'static, str>,
+    },
+}
+
+/// How a policy came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PolicyKind {
+    /// A loop written by hand.
+    Loop,
+    /// A library's policy in code.
+    Library,
+    /// Configuration.
+    Config,
+    /// A default that no file states.
+    Default,
+    /// No retrying at all: only time limits or a method to remember for the arithmetic. Not listed by `policies`.
+    TimeLimit,
+}
+
+/// Where a retrying party stands on an edge, outermost first (D-6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Position {
+    /// The caller's own code and its settings.
+    CallerCode,
+    /// The caller's sidecar.
+    ClientSidecar,
+    /// An egress gateway.
+    EgressGateway,
+    /// A mesh gateway, API gateway or load balancer in between.
+    Gateway,
+    /// The callee's sidecar, Istio's inbound policy too.
+    ServerSidecar,
+    /// The callee's own server and middleware.
+    CalleeInbound,
+    /// A message broker.
+    Broker,
+    /// A message consumer.
+    Consumer,
+    /// A job runner.
+    Job,
+    /// A workflow engine.
+    Workflow,
+}
+
+impl Position {
+    /// The name used in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Position::CallerCode => "caller-code",
+            Position::ClientSidecar => "client-sidecar",
+            Position::EgressGateway => "egress-gateway",
+            Position::Gateway => "gateway",
+            Position::ServerSidecar => "server-sidecar",
+            Position::CalleeInbound => "callee-inbound",
+            Position::Broker => "broker",
+            Position::Consumer => "consumer",
+            Position::Job => "job",
+            Position::Workflow => "workflow",
+        }
+    }
+
+    /// The position of a name.
+    pub fn parse(name: &str) -> Option<Position> {
+        use Position::*;
+        [
+            CallerCode,
+            ClientSidecar,
+            EgressGateway,
+            Gateway,
+            ServerSidecar,
+            CalleeInbound,
+            Broker,
+            Consumer,
+            Job,
+            Workflow,
+        ]
+        .into_iter()
+        .find(|position| position.name() == name)
+    }
+
+    /// The coarse form that `policies` JSON calls `layer` (D-19).
+    pub fn layer(self) -> &'static str {
+        match self {
+            Position::CallerCode | Position::Consumer | Position::Job => "application",
+            other => other.name(),
+        }
+    }
+
+    /// Whether a user's request waits here (D-17): such positions have the request-path limits.
+    pub fn is_request_path(self) -> bool {
+        self <= Position::CalleeInbound
+    }
+
+    /// Whether a proxy stands here, which answers in its own words when it gives up (D-10).
+    pub fn is_proxy(self) -> bool {
+        matches!(self, Position::ClientSidecar | Position::EgressGateway | Position::Gateway | Position::ServerSidecar)
+    }
+}
+
+/// The spelling of a policy: what its help text is written in and how its proxy behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// Envoy's own configuration.
+    Envoy,
+    /// Istio resources.
+    Istio,
+    /// Microsoft.Extensions.Http.Resilience settings.
+    Dotnet,
+    /// The generic `retry:` shape in YAML or JSON that no known reader claims.
+    Generic,
+    /// A services manifest.
+    Manifest,
+    /// Source code.
+    Code,
+}
+
+impl Dialect {
+    /// The proxy behind it, if one is: decides what is handed outward after giving up.
+    pub fn proxy(self) -> Option<Proxy> {
+        match self {
+            Dialect::Envoy | Dialect::Istio => Some(Proxy::Envoy),
+            Dialect::Dotnet | Dialect::Generic | Dialect::Manifest | Dialect::Code => None,
+        }
+    }
+}
+
+/// Proxies by what they hand outward (the table of D-10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Proxy {
+    /// Envoy and what is built on it.
+    Envoy,
+    /// nginx.
+    Nginx,
+    /// HAProxy.
+    Haproxy,
+    /// Traefik.
+    Traefik,
+}
+
+/// Hedging: further copies of a request, sent on a timer instead of on a failure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hedging {
+    /// Copies beyond the first.
+    pub copies: Sourced<u64>,
+    /// The wait before each.
+    pub delay: Sourced<Nanos>,
+}
+
+/// What happens when all tries are used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exhausted {
+    /// The caller gets an error.
+    Error,
+    /// The message goes to a dead-letter queue.
+    DeadLetter,
+    /// Nobody hears of it.
+    Dropped,
+    /// Not told.
+    Unknown,
+}
+
+/// What kind of work a policy guards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// Somebody waits for the answer.
+    Request,
+    /// Reconnect, subscribe, leader election, start-up: loops that may go on for ever with a capped delay.
+    Reconnect,
+    /// Waiting at start-up.
+    Startup,
+    /// Background work.
+    Background,
+}
+
+/// A setting that does nothing or that is rejected: what `ineffective-retry` says, in the reader's words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ineffective {
+    /// The smallest thing at fault.
+    pub span: Span,
+    /// Headline: what the setting does not do, and what really happens.
+    pub message: String,
+    /// What stands at the span, for its label.
+    pub label: String,
+    /// The corrected text, ready to paste.
+    pub help: String,
+    /// Whether the control plane rejects the whole object (its policy is then not in force at all).
+    pub rejected: bool,
+}
+
+impl Policy {
+    /// Whether it retries at all, as far as is known: unknown counts as yes.
+    pub fn may_retry(&self) -> bool {
+        self.kind != PolicyKind::TimeLimit && !matches!(self.attempts.known(), Some(Attempts::Times(1)))
+    }
+
+    /// Known tries, if they are counted.
+    pub fn tries(&self) -> Option<u64> {
+        match self.attempts.known() {
+            Some(Attempts::Times(n)) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// Whether it is known to go on for ever.
+    pub fn is_unbounded(&self) -> bool {
+        matches!(self.attempts.known(), Some(Attempts::Unbounded))
+    }
+
+    /// The attempt limit that is really in force: a written one that is ignored is not (its total cuts the try then).
+    pub fn attempt_limit(&self) -> Option<Limit<Nanos>> {
+        match &self.attempt_timeout_flaw {
+            Some(AttemptTimeoutFlaw::NotBelowTotal(_)) => Some(Limit::None),
+            _ => self.attempt_timeout.known().copied(),
+        }
+    }
+
+    /// The place of the count: where it is written, else the whole construct.
+    pub fn site(&self) -> Span {
+        self.attempts.span().unwrap_or(self.span)
+    }
+
+    /// The count in the reader's words: "`num_retries: 2` means two retries: three tries". None for a default or a loop.
+    pub fn count_in_words(&self) -> Option<String> {
+        let count = self.count.as_ref()?;
+        let tries = self.tries()?;
+        Some(match count.counts {
+            Counts::Retries => format!(
+                "`{}: {}` means {}: {}",
+                count.key,
+                count.written,
+                crate::facts::words::retries(count.written),
+                crate::facts::words::tries(tries)
+            ),
+            Counts::Attempts => {
+                format!("`{}: {}` means {}", count.key, count.written, crate::facts::words::tries(tries))
+            }
+        })
+    }
+
+    /// Why parts of it are unknown, one text per part.
+    pub fn unknowns(&self) -> Vec<&Why> {
+        [
+            self.attempts.why(),
+            self.retries_on.why(),
+            self.attempt_timeout.why(),
+            self.total.limit.why(),
+            self.backoff.kind.why(),
+            self.jitter.why(),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+impl Policy {
+    /// A policy of which nothing is known yet but where it stands: one try, no delay, no limits, all of them defaults of
+    /// `by`. Readers overwrite what the file or the dialect says.
+    pub fn new(
+        dialect: Dialect,
+        source: impl Into<Cow<'static, str>>,
+        by: &'static str,
+        span: Span,
+        name: impl Into<Arc<str>>,
+    ) -> Policy {
+        fn default_of<T>(value: T, by: &'static str, reference: &'static str) -> Sourced<T> {
+            Sourced::default_of(value, by, reference)
+        }
+        Policy {
+            span,
+            name: name.into(),
+            source: source.into(),
+            dialect,
+            kind: PolicyKind::Config,
+            position: Position::CallerCode,
+            inside: None,
+            caller: Caller::ByPath,
+            callee: Callee::Unknown(Why::Other("no callee is named".into())),
+            call: None,
+            route: None,
+            environment: None,
+            attempts: default_of(Attempts::Times(1), by, "attempts"),
+            count: None,
+            backoff: Backoff {
+                kind: default_of(super::BackoffKind::None, by, "backoff"),
+                base: default_of(Nanos::ZERO, by, "backoff"),
+                factor: default_of(1.0, by, "backoff"),
+                cap: default_of(Limit::None, by, "backoff"),
+                skip: 0,
+            },
+            jitter: default_of(super::Jitter::NONE, by, "jitter"),
+            jitter_switch: true,
+            attempt_timeout: default_of(Limit::None, by, "attempt timeout"),
+            attempt_timeout_flaw: None,
+            connect_timeout: None,
+            total: Total {
+                limit: default_of(Limit::None, by, "timeout"),
+                measures: Measures::Wall,
+                check: Check::Cuts,
+            },
+            retries_on: default_of(Classes::ALL, by, "retry condition"),
+            names_classes: Classes::NONE,
+            methods: default_of(Methods::Any, by, "methods"),
+            idempotent: default_of(None, by, "idempotency"),
+            budget: default_of(Limit::None, by, "retry budget"),
+            breaker: default_of(Limit::None, by, "circuit breaker"),
+            hedging: None,
+            reads_retry_after: default_of(false, by, "Retry-After"),
+            observed: default_of(false, by, "observation"),
+            exhausted: Exhausted::Error,
+            other_host: false,
+            purpose: Purpose::Request,
+            ineffective: Vec::new(),
+            test_code: false,
+            confidence: Confidence::High,
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! [`Suppression`]: a comment that silences rules on a place, with its reason.
+
+use serde::Serialize;
+
+use crate::source::Span;
+
+/// `# retrylint: allow(missing-jitter, no-backoff) reason`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Suppression {
+    /// The directive in its comment.
+    pub span: Span,
+    /// Each rule it names, with its place.
+    pub rules: Vec<(String, Span)>,
+    /// The reason behind it; may be empty.
+    pub reason: String,
+    /// What it covers.
+    pub scope: Scope,
+}
+
+/// What a suppression covers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// Findings whose primary span starts in this range (or, for path rules, any labelled hop).
+    Range(Span),
+    /// The whole file.
+    File,
+}

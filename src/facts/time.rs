@@ -1,0 +1,120 @@
+//! [`Nanos`]: a length of time in whole nanoseconds, saturating, printed as people write it.
+
+use serde::{Deserialize, Serialize};
+
+/// A length of time, in nanoseconds. Arithmetic saturates at 584 years.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// No time at all.
+    pub const ZERO: Nanos = Nanos(0);
+    /// As long as can be said.
+    pub const MAX: Nanos = Nanos(u64::MAX);
+
+    /// Whole seconds.
+    pub const fn from_secs(secs: u64) -> Self {
+        Nanos(secs.saturating_mul(1_000_000_000))
+    }
+
+    /// Whole milliseconds.
+    pub const fn from_millis(millis: u64) -> Self {
+        Nanos(millis.saturating_mul(1_000_000))
+    }
+
+    /// Seconds with a fraction; negative and NaN become zero, what is too large saturates.
+    pub fn from_secs_f64(secs: f64) -> Self {
+        // `as` saturates and maps NaN to zero: that is what is wanted.
+        Nanos((secs * 1e9).round() as u64)
+    }
+
+    /// Seconds with a fraction.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// Milliseconds with a fraction, as the JSON output gives them.
+    pub fn as_millis_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// `factor` times as long, rounded to whole nanoseconds.
+    pub fn scale(self, factor: f64) -> Self {
+        Nanos((self.0 as f64 * factor).round() as u64)
+    }
+
+    /// `n` times as long.
+    pub fn times(self, n: u64) -> Self {
+        Nanos(self.0.saturating_mul(n))
+    }
+}
+
+impl std::ops::Add for Nanos {
+    type Output = Nanos;
+    fn add(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_add(other.0))
+    }
+}
+
+impl std::ops::Sub for Nanos {
+    type Output = Nanos;
+    /// Never below zero.
+    fn sub(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_sub(other.0))
+    }
+}
+
+impl std::iter::Sum for Nanos {
+    fn sum<I: Iterator<Item = Nanos>>(iter: I) -> Nanos {
+        iter.fold(Nanos::ZERO, |a, b| a + b)
+    }
+}
+
+impl std::fmt::Display for Nanos {
+    /// `250 ms`, `1.5 s`, `2 min`, `1 h`: the largest unit that needs no more than three decimals.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const UNITS: [(u64, &str); 4] =
+            [(3_600_000_000_000, "h"), (60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms")];
+        let whole = |unit: u64| self.0 >= unit && self.0.is_multiple_of(unit);
+        if self.0 == 0 {
+            return f.write_str("0 s");
+        }
+        for (unit, name) in UNITS {
+            // Hours and minutes only when whole, so that 90 s stays 90 s.
+            let fits = if unit > 1_000_000_000 { whole(unit) && self.0 >= 2 * unit } else { self.0 >= unit };
+            if fits {
+                let value = (self.0 as f64 / unit as f64 * 1000.0).round() / 1000.0;
+                return write!(f, "{value} {name}");
+            }
+        }
+        write!(f, "{} ms", self.0 as f64 / 1e6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_printed_as_people_write_them() {
+        let show = |n: Nanos| n.to_string();
+        assert_eq!(show(Nanos::from_millis(250)), "250 ms");
+        assert_eq!(show(Nanos::from_millis(43_500)), "43.5 s");
+        assert_eq!(show(Nanos::from_secs(90)), "90 s");
+        assert_eq!(show(Nanos::from_secs(60)), "60 s");
+        assert_eq!(show(Nanos::from_secs(120)), "2 min");
+        assert_eq!(show(Nanos::from_secs(7200)), "2 h");
+        assert_eq!(show(Nanos(500)), "0.0005 ms");
+        assert_eq!(show(Nanos::ZERO), "0 s");
+    }
+
+    #[test]
+    fn arithmetic_saturates() {
+        assert_eq!(Nanos::MAX + Nanos(1), Nanos::MAX);
+        assert_eq!(Nanos(1) - Nanos(2), Nanos::ZERO);
+        assert_eq!(Nanos::from_secs_f64(f64::NAN), Nanos::ZERO);
+        assert_eq!(Nanos::from_secs_f64(-1.0), Nanos::ZERO);
+        assert_eq!(Nanos::from_secs_f64(f64::INFINITY), Nanos::MAX);
+    }
+}

@@ -1,0 +1,102 @@
+//! [`Finding`]: what a rule says, with every place that contributes.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::facts::Confidence;
+use crate::source::Span;
+
+/// How bad it is. The order is that of badness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// A reviewer would ask to change it before merging.
+    Warning,
+    /// It will hurt in the next outage.
+    Error,
+}
+
+impl Severity {
+    /// The name used in output and configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// One defect.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The rule's id.
+    pub rule: &'static str,
+    /// How bad.
+    pub severity: Severity,
+    /// The least of the facts that it rests on.
+    pub confidence: Confidence,
+    /// Advice that only `--pedantic` shows.
+    pub pedantic: bool,
+    /// The effect in the reader's own numbers, then the cause; readable alone.
+    pub message: String,
+    /// Places, the primary one first.
+    pub labels: Vec<Label>,
+    /// Further facts, one sentence each.
+    pub notes: Vec<String>,
+    /// What to write instead.
+    pub help: Option<String>,
+    /// What identifies it across runs (contracts.md D-16).
+    pub identity: Identity,
+    /// Environments in which it holds; empty if the tree has none.
+    pub environments: Vec<Arc<str>>,
+    /// Findings with the same group may be shown as one by the formats for people.
+    pub group: Option<Arc<str>>,
+    /// The suppression that covers it.
+    pub suppressed: Option<Suppressed>,
+}
+
+/// A place with what it contributes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What stands there, in a few words; may be empty for the primary label.
+    pub text: String,
+}
+
+/// What a fingerprint is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Identity {
+    /// A finding about one policy or place: its enclosing name or key path. Path and text of the primary span are added.
+    Place(Arc<str>),
+    /// A finding about a path: caller-most and callee-most service.
+    Path {
+        /// Caller-most service.
+        from: Arc<str>,
+        /// Callee-most service.
+        to: Arc<str>,
+    },
+}
+
+/// Why a finding is not counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Suppressed {
+    /// `inline`, `file` or `accepted`.
+    pub by: &'static str,
+    /// The reason given.
+    pub reason: String,
+    /// Where it is said.
+    #[serde(skip)]
+    pub span: Option<Span>,
+}
+
+impl Finding {
+    /// The primary place. Every finding has one: [`Finding::labels`] is never empty.
+    pub fn primary(&self) -> Option<&Label> {
+        self.labels.first()
+    }
+}

@@ -1,0 +1,299 @@
+//! Facts linked into a call graph, one per environment, and what follows from it.
+//!
+//! ```text
+//! Facts ─► link ─► Net (petgraph: services, edges, layers) ─► amplification, deadlines, load ─► System
+//! ```
+//!
+//! Rules and reports see a [`System`]: the facts, the graph and everything computed from it.
+
+pub mod amount;
+
+use std::sync::Arc;
+
+use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
+
+use crate::facts::{
+    CallId, CallSource, Class, Confidence, Facts, Nanos, Operation, PolicyId, Position, Protocol, Service,
+};
+use crate::limits::Limits;
+use crate::source::Span;
+use amount::Amount;
+
+/// One environment, linked and analysed.
+#[derive(Debug)]
+pub struct System<'a> {
+    /// All facts, those of other environments included; `net` holds only those of this one.
+    pub facts: &'a Facts,
+    /// What is too much.
+    pub limits: &'a Limits,
+    /// The call graph.
+    pub net: Net,
+    /// Load and amplification.
+    pub amplification: Amplification,
+    /// Who waits how long.
+    pub deadlines: Deadlines,
+}
+
+/// The call graph of one environment.
+#[derive(Debug, Default)]
+pub struct Net {
+    /// The environment; none if the tree has none.
+    pub environment: Option<Arc<str>>,
+    /// Services and calls. Two edges between the same services are two different operations.
+    pub graph: DiGraph<Node, Edge>,
+    /// Route objects whose callers are unknown: `(any) -> callee`. Checked like edges, part of no path, no load (D-15).
+    pub open: Vec<(NodeIndex, Edge)>,
+    /// For each policy of the facts (by index): where it ended up.
+    pub resolved: Vec<Resolved>,
+    /// Whether a policy or call of the facts belongs to this environment at all (by index of policy).
+    pub in_environment: Vec<bool>,
+    /// What the linker wants said: observed edges that were dropped to open cycles, and the like.
+    pub notes: Vec<String>,
+}
+
+/// A service in the graph.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its namespace.
+    pub namespace: Option<Arc<str>>,
+    /// As shown: `name`, or `name.namespace` where two would look alike.
+    pub display: Arc<str>,
+    /// Whether it lies outside the described system (`api.stripe.com`).
+    pub external: bool,
+    /// Everything declared about it, merged by precedence (D-8); span and source are those of the best declaration, or
+    /// of the first reference.
+    pub service: Service,
+    /// Whether a file declares it (rather than merely calls it).
+    pub declared: bool,
+    /// Whether it is in the mesh (D-9).
+    pub mesh: Membership,
+    /// Index of its settings as a callee in [`Facts::upstreams`], those of this environment.
+    pub upstreams: Vec<u32>,
+}
+
+/// Whether a service is in the mesh (D-9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Membership {
+    /// Its workload or namespace says so.
+    Member,
+    /// It says the opposite.
+    Outside,
+    /// Nothing shows its workload, and a mesh object names its callee.
+    Assumed,
+    /// Nothing is known and no mesh is in sight.
+    Unknown,
+}
+
+/// One service calls another.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// The calls behind it; empty for an open edge.
+    pub calls: Vec<CallId>,
+    /// What says so, the best source.
+    pub source: CallSource,
+    /// Where it is said.
+    pub span: Span,
+    /// Calls per request that the caller handles.
+    pub per_request: f64,
+    /// What it is spoken in.
+    pub protocol: Option<Protocol>,
+    /// What is called.
+    pub operation: Option<Operation>,
+    /// Edges of one caller with the same group exclude one another.
+    pub one_of: Option<Arc<str>>,
+    /// Whether the caller does not wait.
+    pub is_async: bool,
+    /// Whether the operation is declared to be idempotent.
+    pub idempotent: Option<bool>,
+    /// Whether the caller's deadline reaches the callee.
+    pub propagates_deadline: bool,
+    /// How sure the call is: inferred callees are medium.
+    pub confidence: Confidence,
+    /// Retrying parties, outermost first, at most one for each position.
+    pub layers: Vec<Layer>,
+}
+
+/// Everything that may retry at one position: alternatives, of which the greatest counts (D-6).
+#[derive(Clone, Debug)]
+pub struct Layer {
+    /// Where.
+    pub position: Position,
+    /// Alternatives; in each, enclosing policies from outermost to innermost. Never empty.
+    pub alternatives: Vec<Nest>,
+}
+
+/// Policies that enclose one another, with what brought them to this edge.
+#[derive(Clone, Debug)]
+pub struct Nest {
+    /// Outermost first; never empty.
+    pub policies: Vec<PolicyId>,
+    /// What findings about this layer point to: the policy itself, or for a default without text of its own the route,
+    /// else the call, else the workload.
+    pub site: Span,
+    /// Index in [`Facts::upstreams`] of the settings that bound it (budget, breaker, pool), if any.
+    pub upstream: Option<u32>,
+    /// The least of policy, callee and membership.
+    pub confidence: Confidence,
+}
+
+/// Where a policy ended up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resolved {
+    /// Its caller, if known.
+    pub caller: Option<NodeIndex>,
+    /// Its callee, if known.
+    pub callee: Option<NodeIndex>,
+    /// Whether the callee is inferred from a name.
+    pub inferred: bool,
+}
+
+/// The tries of one edge for one failure class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Factor {
+    /// Tries; unknown layers count 1.
+    pub tries: Amount,
+    /// The policies that multiply, outermost first, each with its own tries.
+    pub parts: Vec<Part>,
+    /// Policies with unknown tries that counted 1.
+    pub unknown: Vec<PolicyId>,
+    /// Tries with every budget applied; none if some multiplying layer has neither a count nor a bound.
+    pub bounded: Option<f64>,
+    /// Whether *every* multiplying layer has a budget that bounds it.
+    pub all_bounded: bool,
+    /// Whether a by-time policy was counted ("about").
+    pub about: bool,
+}
+
+/// One layer's contribution to an edge's factor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The policy.
+    pub policy: PolicyId,
+    /// Where it stands.
+    pub position: Position,
+    /// What findings point to.
+    pub site: Span,
+    /// Its tries.
+    pub tries: Amount,
+    /// Its budget's bound, if it has one.
+    pub bound: Option<f64>,
+}
+
+/// Load and amplification of every service (D-5).
+#[derive(Debug, Default)]
+pub struct Amplification {
+    /// By node index.
+    pub nodes: Vec<NodeLoad>,
+    /// By edge index: the greatest tries of the edge over the classes that arrive, with the class.
+    pub edges: Vec<EdgeLoad>,
+    /// By index of [`Net::open`].
+    pub open: Vec<EdgeLoad>,
+    /// Cycles: strongly connected components with more than one service, and self-calls.
+    pub cycles: Vec<Cycle>,
+}
+
+/// Load of one service.
+#[derive(Clone, Debug, Default)]
+pub struct NodeLoad {
+    /// Requests that arrive for one request into every root.
+    pub load: Amount,
+    /// The same with every tries count 1.
+    pub base: Amount,
+    /// `load / base`.
+    pub amplification: f64,
+    /// The greatest product of tries over all paths, fan-out left out, and the class it holds for. One for a root.
+    pub worst: Amount,
+    /// The class of `load` and `worst`.
+    pub class: Option<Class>,
+    /// The worst path's product with budgets; none if a multiplying layer has neither count nor bound.
+    pub bounded: Option<f64>,
+    /// Whether every multiplying layer on the worst path is bounded by a budget: then the level goes by `bounded`.
+    pub all_bounded: bool,
+    /// Whether an unknown factor lies somewhere above: then load and worst are lower bounds.
+    pub is_lower_bound: bool,
+    /// Policies with unknown tries above it, at most eight, in order of id.
+    pub unknown: Vec<PolicyId>,
+    /// Whether a by-time policy is among the factors ("about").
+    pub about: bool,
+}
+
+/// Tries of one edge.
+#[derive(Clone, Debug)]
+pub struct EdgeLoad {
+    /// The class with the most tries among those that arrive at the callee.
+    pub class: Class,
+    /// The tries for it.
+    pub factor: Factor,
+    /// The class with the most connection attempts among those that never arrive (`connect`, `unsent`).
+    pub unsent: Option<(Class, Factor)>,
+}
+
+/// One hop of a path.
+#[derive(Clone, Debug)]
+pub struct Hop {
+    /// The edge.
+    pub edge: EdgeIndex,
+    /// The class that this hop's layers see.
+    pub class: Class,
+    /// Its factor for that class.
+    pub factor: Factor,
+}
+
+/// A path with the product of its tries.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// From the root on.
+    pub hops: Vec<Hop>,
+    /// The product of tries.
+    pub product: Amount,
+}
+
+/// A cycle of calls (D-15).
+#[derive(Clone, Debug)]
+pub struct Cycle {
+    /// The services in it, in the order of one way round.
+    pub nodes: Vec<NodeIndex>,
+    /// The edges of that way round.
+    pub edges: Vec<EdgeIndex>,
+    /// Requests that one request becomes on one way round (spectral radius of the component).
+    pub gain: f64,
+    /// The hop limit that ends it, if one is declared.
+    pub max_hops: Option<u64>,
+    /// What one request that enters becomes in total at its first service.
+    pub total: Amount,
+}
+
+/// Who waits how long (D-14).
+#[derive(Debug, Default)]
+pub struct Deadlines {
+    /// By node index.
+    pub nodes: Vec<NodeTime>,
+    /// By edge index.
+    pub edges: Vec<EdgeTime>,
+    /// By index of [`Net::open`].
+    pub open: Vec<EdgeTime>,
+}
+
+/// How long a service may take to answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NodeTime {
+    /// Slowest answer; none if it has no finite bound.
+    pub slowest: Option<Nanos>,
+    /// Whether a retry layer stands anywhere in the calls that it makes.
+    pub retries_below: bool,
+    /// Whether a written number is among what it rests on.
+    pub is_written: bool,
+}
+
+/// How long a call may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EdgeTime {
+    /// Slowest answer of the whole call, all layers folded; none if it has no finite bound.
+    pub slowest: Option<Nanos>,
+    /// When the caller's outermost layer gives up one attempt; without a limit of its own, its total. None: never.
+    pub gives_up: Option<Nanos>,
+    /// Whether a written number is among what `slowest` rests on.
+    pub is_written: bool,
+}

@@ -1,0 +1,9 @@
+//! retrylint finds retry storms before they happen. Data goes one way:
+//! scan → read (files → facts) → link (facts → graph) → analyse → check (rules → findings) → report.
+
+pub mod facts;
+pub mod finding;
+pub mod graph;
+pub mod limits;
+pub mod read;
+pub mod source;

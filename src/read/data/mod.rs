@@ -1,0 +1,4 @@
+//! YAML, JSON and TOML into one spanned tree.
+
+pub mod tree;
+pub mod value;

@@ -1,0 +1,1 @@
+//! One file per source of call graphs.
