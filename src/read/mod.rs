@@ -39,6 +39,8 @@ impl Default for ReadSettings {
 pub struct Dialect {
     /// Its name in output.
     pub name: &'static str,
+    /// A file that holds none of these words (case-sensitive) cannot be of this dialect: what the prefilter searches for.
+    pub words: &'static [&'static str],
     /// Whether a document is of this dialect, from its shape.
     pub recognises: fn(data::tree::Node<'_>) -> bool,
     /// Reads it.
