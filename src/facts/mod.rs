@@ -152,9 +152,8 @@ impl Facts {
             }
         }
         for mesh in &mut other.meshes {
-            mesh.client_default.0 += policies;
-            if let Some(inbound) = &mut mesh.inbound_default {
-                inbound.0 += policies;
+            for default in [&mut mesh.client_default, &mut mesh.inbound_default].into_iter().flatten() {
+                default.0 += policies;
             }
         }
         self.files.append(&mut other.files);

@@ -238,7 +238,8 @@ pub struct Namespace {
     pub declared: bool,
 }
 
-/// A mesh whose objects were seen: its built-in defaults stand on edges between its members.
+/// A mesh whose objects were seen: its built-in defaults stand on edges between its members. Each file that shows one adds
+/// a sighting without policies; once all files are read, one for each environment is left, with its default policies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mesh {
     /// `istio`.
@@ -247,8 +248,9 @@ pub struct Mesh {
     pub span: Span,
     /// Its environment.
     pub environment: Option<Arc<str>>,
-    /// The client-side default on every edge between members, as a policy without caller and callee.
-    pub client_default: super::PolicyId,
+    /// The client-side default on every edge between members, as a policy without caller and callee. None: a sighting, or
+    /// a mesh whose default is switched off.
+    pub client_default: Option<super::PolicyId>,
     /// The inbound default at every member, likewise.
     pub inbound_default: Option<super::PolicyId>,
 }
