@@ -6,4 +6,5 @@ pub mod finding;
 pub mod graph;
 pub mod limits;
 pub mod read;
+pub mod scan;
 pub mod source;
