@@ -1,1 +1,4 @@
 //! One file (or folder) per configuration dialect.
+
+pub mod istio;
+pub mod kubernetes;
