@@ -7,3 +7,4 @@ pub mod graph;
 pub mod limits;
 pub mod read;
 pub mod source;
+pub mod suggest;
