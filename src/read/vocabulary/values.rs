@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::facts::{Class, Limit, Nanos};
+use crate::read::data::duration::{Syntax, parse};
 use crate::read::data::tree::Node;
 use crate::read::data::value;
 
@@ -54,7 +55,7 @@ pub fn text(node: Node<'_>) -> Option<Arc<str>> {
 
 /// A length of time, in every spelling that the dialects use.
 pub fn duration(node: Node<'_>) -> Option<Nanos> {
-    parse_duration(node.text()?.trim())
+    parse(node.text()?, Syntax::Any)
 }
 
 /// A length of time, or `none`.
@@ -92,11 +93,6 @@ pub fn share(node: Node<'_>) -> Option<f64> {
 /// A failure class in any of its spellings: `overload`, `503`, `UNAVAILABLE`.
 pub fn class(node: Node<'_>) -> Option<Class> {
     Class::parse(node.text()?.trim())
-}
-
-fn parse_duration(text: &str) -> Option<Nanos> {
-    let number = text.strip_suffix("ms").map(|n| (n, 0.001)).or_else(|| text.strip_suffix('s').map(|n| (n, 1.0)))?;
-    Some(Nanos::from_secs_f64(value::number(number.0)? * number.1))
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 mod call;
 mod policy;
 mod retry;
+#[cfg(test)]
+mod schema_tests;
 mod service;
 #[cfg(test)]
 mod tests;
@@ -21,7 +23,8 @@ pub use service::{ACCEPT_KEYS, SERVICE_KEYS, service_field};
 use crate::facts::{CallId, CallSource, Facts, Host, Problem, Service, ServiceSource};
 use crate::read::Context;
 use crate::read::data::tree::{Entry, Node};
-use crate::read::vocabulary::{Fault, Faults, fields};
+use crate::read::vocabulary::values::whole;
+use crate::read::vocabulary::{Fault, Faults, fields, plain};
 use policy::Settings;
 
 /// The reader of services manifests.
@@ -42,7 +45,8 @@ pub fn recognises(document: Node<'_>) -> bool {
 
 /// Reads a manifest.
 pub fn read(document: Node<'_>, _: &Context<'_>, facts: &mut Facts) {
-    let mut reader = Reader { facts, faults: Faults::default(), policies: HashMap::new(), names: Vec::new(), hosts: HashMap::new() };
+    let mut reader =
+        Reader { facts, faults: Faults::default(), policies: HashMap::new(), names: Vec::new(), hosts: HashMap::new() };
     reader.document(document);
     let is_template = document.tree().is_template;
     let problems = reader.faults.list.into_iter().map(|fault| problem(fault, is_template));
@@ -89,7 +93,12 @@ impl<'t> Reader<'t, '_> {
         for entry in fields(document) {
             match entry.key {
                 "services" => self.services(&entry),
-                "policies" | "version" | "$schema" => {}
+                "policies" | "$schema" => {}
+                "version" => {
+                    plain(&entry, "`1`, the only version there is", &mut self.faults, |node| {
+                        whole(node).filter(|n| *n == 1)
+                    });
+                }
                 key if key.starts_with("x-") => {}
                 _ => self.faults.unknown_key(&entry, "a services manifest", TOP_KEYS),
             }
@@ -99,9 +108,6 @@ impl<'t> Reader<'t, '_> {
     fn services(&mut self, services: &Entry<'t>) {
         let mut seen = std::collections::HashSet::new();
         for entry in fields(services.value) {
-            if entry.key.starts_with("x-") {
-                continue;
-            }
             if !seen.insert(entry.key) {
                 let message = format!("service `{}` is declared twice", entry.key);
                 self.faults.add(entry.key_span, message, Some("join the two".to_string()));
@@ -165,7 +171,12 @@ impl<'t> Reader<'t, '_> {
             match named.value.text().map(|name| (name, self.policies.get(name))) {
                 Some((_, Some(policy))) => settings.fill(policy),
                 Some((name, None)) => {
-                    self.faults.unknown_name(named.value.span(), "no policy is named", name, self.names.iter().copied());
+                    self.faults.unknown_name(
+                        named.value.span(),
+                        "no policy is named",
+                        name,
+                        self.names.iter().copied(),
+                    );
                 }
                 None => self.faults.misfit("policy", named.value, "the name of a policy"),
             }

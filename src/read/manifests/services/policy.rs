@@ -13,9 +13,7 @@ use crate::facts::{
 };
 use crate::read::data::tree::{Entry, Node};
 use crate::read::data::value::hole;
-use crate::read::vocabulary::values::{
-    DURATION, LIMIT, SHARE, WHOLE, duration, limit, parse_rate, share, whole,
-};
+use crate::read::vocabulary::values::{DURATION, LIMIT, SHARE, WHOLE, duration, limit, parse_rate, share, whole};
 use crate::read::vocabulary::{Faults, fields, plain, suggestion, value};
 use crate::source::Span;
 
@@ -246,7 +244,9 @@ fn budget(node: Node<'_>, faults: &mut Faults) -> Option<Budget> {
     for entry in fields(node) {
         match entry.key {
             "ratio" => ratio = value(&entry, SHARE, faults, share),
-            "floor" => floor = value(&entry, "a rate such as `3/s`, or a number of retries in flight", faults, floor_of),
+            "floor" => {
+                floor = value(&entry, "a rate such as `3/s`, or a number of retries in flight", faults, floor_of)
+            }
             "window" => window = value(&entry, LIMIT, faults, limit),
             "base" => {
                 let expected = "`originals`, `all`, `in-flight` or `successes`";
@@ -263,7 +263,11 @@ fn budget(node: Node<'_>, faults: &mut Faults) -> Option<Budget> {
         }
     }
     let Some(ratio) = ratio else {
-        faults.add(node.span(), "a budget without `ratio`", Some("`ratio: 0.1` allows one retry for ten requests".into()));
+        faults.add(
+            node.span(),
+            "a budget without `ratio`",
+            Some("`ratio: 0.1` allows one retry for ten requests".into()),
+        );
         return None;
     };
     Some(Budget {
@@ -299,14 +303,13 @@ fn breaker(node: Node<'_>, faults: &mut Faults) -> Option<Breaker> {
             "open" => breaker.open = value(&entry, DURATION, faults, duration),
             "probes" => breaker.probes = value(&entry, WHOLE, faults, whole),
             "place" => {
-                breaker.place = plain(&entry, "`inside` or `outside` (of the retry)", faults, |node| {
-                    match node.text()? {
+                breaker.place =
+                    plain(&entry, "`inside` or `outside` (of the retry)", faults, |node| match node.text()? {
                         "inside" => Some(Place::Inside),
                         "outside" => Some(Place::Outside),
                         _ => None,
-                    }
-                })
-                .unwrap_or(Place::Unknown);
+                    })
+                    .unwrap_or(Place::Unknown);
             }
             _ => faults.unknown_key(&entry, "`breaker`", BREAKER_KEYS),
         }
@@ -342,7 +345,8 @@ fn layer(field: &Entry<'_>, faults: &mut Faults) -> Option<Position> {
     if position.is_none() {
         let help = node.text().and_then(|text| suggestion(text, LAYERS));
         let help = help.unwrap_or_else(|| format!("known here: {}", crate::read::vocabulary::quoted(LAYERS)));
-        let message = format!("`layer` should be a position on the edge, found {}", crate::read::vocabulary::found(node));
+        let message =
+            format!("`layer` should be a position on the edge, found {}", crate::read::vocabulary::found(node));
         faults.add(node.span(), message, Some(help));
     }
     position

@@ -279,9 +279,8 @@ fn read_classes(entry: &Entry<'_>, faults: &mut Faults) -> Option<(Sourced<Class
             None if hole(item).is_some() => why = hole(item),
             None => {
                 let names: Vec<&str> = Class::ALL.iter().map(|class| class.name()).collect();
-                let help = suggestion(text, &names).unwrap_or_else(|| {
-                    format!("known here: {}, an HTTP status or a gRPC code", quoted(&names))
-                });
+                let help = suggestion(text, &names)
+                    .unwrap_or_else(|| format!("known here: {}, an HTTP status or a gRPC code", quoted(&names)));
                 faults.add(item.span(), format!("`{}` is no failure class", shorten(text)), Some(help));
             }
         }
