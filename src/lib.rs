@@ -8,3 +8,4 @@ pub mod limits;
 pub mod read;
 pub mod scan;
 pub mod source;
+pub mod suggest;
