@@ -6,4 +6,6 @@ pub mod finding;
 pub mod graph;
 pub mod limits;
 pub mod read;
+pub mod rules;
 pub mod source;
+pub mod suppress;
