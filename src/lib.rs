@@ -2,10 +2,13 @@
 //! scan → read (files → facts) → link (facts → graph) → analyse → check (rules → findings) → report.
 
 pub mod facts;
+pub mod fingerprint;
 pub mod finding;
 pub mod graph;
 pub mod limits;
 pub mod read;
+pub mod report;
 pub mod rules;
 pub mod source;
+pub mod suggest;
 pub mod suppress;
