@@ -2,8 +2,8 @@
 //! scan → read (files → facts) → link (facts → graph) → analyse → check (rules → findings) → report.
 
 pub mod facts;
-pub mod fingerprint;
 pub mod finding;
+pub mod fingerprint;
 pub mod graph;
 pub mod limits;
 pub mod read;

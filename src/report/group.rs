@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::text;
+use crate::facts::words;
 use crate::finding::{Finding, Label};
 use crate::source::Sources;
 
@@ -14,8 +15,10 @@ const PLACES: usize = 3;
 /// One finding as people see it: alone, or standing for its group.
 #[derive(Debug)]
 pub struct Shown<'a> {
-    /// Never empty; the first one stands for all.
-    members: Vec<&'a Finding>,
+    /// The one that stands for all.
+    pub finding: &'a Finding,
+    /// Those that are folded away.
+    others: Vec<&'a Finding>,
 }
 
 /// Folds the findings, which keep their order: a group stands where its first member did.
@@ -32,13 +35,13 @@ pub fn shown<'a>(findings: &[&'a Finding]) -> Vec<Shown<'a>> {
         let folded = key(finding).filter(|key| files.get(key).is_some_and(|files| files.len() > FILES));
         match folded {
             Some(key) => match places.get(&key).and_then(|at| all.get_mut(*at)) {
-                Some(shown) => shown.members.push(finding),
+                Some(shown) => shown.others.push(finding),
                 None => {
                     places.insert(key, all.len());
-                    all.push(Shown { members: vec![finding] });
+                    all.push(Shown { finding, others: Vec::new() });
                 }
             },
-            None => all.push(Shown { members: vec![finding] }),
+            None => all.push(Shown { finding, others: Vec::new() }),
         }
     }
     all
@@ -55,45 +58,55 @@ fn key(finding: &Finding) -> Option<Key<'_>> {
     Some((finding.rule, finding.group.as_deref()?, finding.severity, finding.suppressed.is_some()))
 }
 
-impl<'a> Shown<'a> {
-    /// The finding whose text is shown.
-    pub fn finding(&self) -> &'a Finding {
-        // `shown` makes none without a member.
-        self.members[0]
-    }
-
+impl Shown<'_> {
     /// How many findings it stands for.
     pub fn count(&self) -> usize {
-        self.members.len()
+        self.others.len() + 1
     }
 
     /// The places in a row, `a.yaml:9, b.yaml:11, c.yaml:8 and 34 more: what stands there`, where a picture of each would
-    /// say the same again and again: a group, or labels of one text in several files.
+    /// say the same again and again: a group, or the labels of one default in several places.
     pub fn list(&self, sources: &Sources) -> Option<String> {
-        let labels: Vec<&Label> = if self.count() > 1 {
-            self.members.iter().filter_map(|finding| finding.primary()).collect()
+        let (labels, more): (Vec<&Label>, String) = if self.count() > 1 {
+            let labels = std::iter::once(self.finding).chain(self.others.iter().copied());
+            let more = match self.count().saturating_sub(PLACES) {
+                0 => String::new(),
+                more => format!("and {} more", words::grouped(more as u128)),
+            };
+            (labels.filter_map(Finding::primary).take(PLACES).collect(), more)
         } else {
-            let labels = &self.finding().labels;
+            let labels = &self.finding.labels;
             let first = labels.first()?;
-            let is_same = labels.iter().all(|label| label.text == first.text);
-            if labels.len() < PLACES || !is_same {
+            let is_one_text = labels.iter().all(|label| label.text == first.text);
+            let is_one_file = labels.iter().all(|label| label.span.file == first.span.file);
+            if labels.len() < PLACES || !is_one_text || (is_one_file && self.more().is_none()) {
                 return None;
             }
-            labels.iter().collect()
+            (labels.iter().take(PLACES).collect(), self.more().unwrap_or_default().to_string())
         };
-        let places = labels.iter().take(PLACES).filter_map(|label| {
+        let places = labels.iter().filter_map(|label| {
             let source = sources.get(label.span.file)?;
             Some(format!("{}:{}", text::line(&source.path), source.position(label.span.start).line))
         });
         let mut list = places.collect::<Vec<_>>().join(", ");
-        if labels.len() > PLACES {
-            list.push_str(&format!(" and {} more", labels.len() - PLACES));
+        if !more.is_empty() {
+            list = format!("{list} {more}");
         }
-        let what = labels.first().map_or("", |label| &label.text);
-        if !what.is_empty() {
-            list.push_str(": ");
-            list.push_str(&text::line(what));
+        if let Some(label) = labels.first().filter(|label| !label.text.is_empty()) {
+            list = format!("{list}: {}", text::line(&label.text));
         }
         Some(list)
     }
+
+    /// The note that counts the places of a default beyond its examples (`and 34 more`): it belongs to the list of places.
+    fn more(&self) -> Option<&str> {
+        self.finding.notes.iter().map(String::as_str).find(|note| is_more(note))
+    }
+}
+
+/// Whether a note only counts further places.
+pub fn is_more(note: &str) -> bool {
+    note.strip_prefix("and ")
+        .and_then(|rest| rest.strip_suffix(" more"))
+        .is_some_and(|count| !count.is_empty() && count.bytes().all(|b| b.is_ascii_digit() || b == b','))
 }

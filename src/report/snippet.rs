@@ -13,7 +13,7 @@ use miette::{
 
 use super::Look;
 use super::text;
-use crate::finding::{Label, Severity};
+use crate::finding::{Finding, Severity};
 use crate::source::{FileId, Source, Sources};
 
 /// Lines between two labels that are shown rather than left out.
@@ -21,10 +21,10 @@ const GAP: usize = 2;
 /// Columns between tab stops.
 const TAB: usize = 4;
 
-/// Draws all labels, one snippet for each file, files in the order in which the labels name them first. Empty if no label
+/// Draws all labels of a finding, one snippet for each file, files in the order in which they are read. Empty if no label
 /// can be placed.
-pub fn draw(labels: &[Label], sources: &Sources, severity: Severity, look: Look) -> String {
-    let blocks = blocks(labels, sources);
+pub fn draw(finding: &Finding, sources: &Sources, look: Look) -> String {
+    let blocks = blocks(finding, sources);
     let digits = |block: &Block<'_>| (block.last + 1).to_string().len();
     let gutter = blocks.iter().map(digits).max().unwrap_or_default();
     let mut out = String::new();
@@ -32,7 +32,7 @@ pub fn draw(labels: &[Label], sources: &Sources, severity: Severity, look: Look)
     for block in &blocks {
         let screen = Screen::new(block, look, gutter);
         let mut drawn = String::new();
-        if handler(&screen, severity, look).render_report(&mut drawn, &screen).is_err() {
+        if handler(&screen, finding.severity, look).render_report(&mut drawn, &screen).is_err() {
             continue;
         }
         let indent = " ".repeat(gutter - digits(block));
@@ -72,16 +72,17 @@ struct Block<'a> {
     marks: Vec<Mark<'a>>,
 }
 
-fn blocks<'a>(labels: &'a [Label], sources: &'a Sources) -> Vec<Block<'a>> {
+fn blocks<'a>(finding: &'a Finding, sources: &'a Sources) -> Vec<Block<'a>> {
     let mut files: Vec<(FileId, &Source, Vec<Mark<'_>>)> = Vec::new();
-    for (index, label) in labels.iter().enumerate() {
+    for label in finding.in_reading_order() {
         let Some(source) = sources.get(label.span.file) else { continue };
         let line = source.line_of(label.span.start);
         let range = source.line_range(line);
         let start = (label.span.start as usize).clamp(range.start, range.end);
         let end = (label.span.end as usize).clamp(start, range.end);
         let column = source.position(label.span.start).column as usize - 1;
-        let mark = Mark { file: label.span.file, line, start, end, column, text: &label.text, primary: index == 0 };
+        let primary = finding.primary().is_some_and(|primary| std::ptr::eq(primary, label));
+        let mark = Mark { file: label.span.file, line, start, end, column, text: &label.text, primary };
         match files.iter_mut().find(|(file, ..)| *file == mark.file) {
             Some((_, _, marks)) => marks.push(mark),
             None => files.push((mark.file, source, vec![mark])),
@@ -240,7 +241,7 @@ fn show(raw: &str, marks: &[&Mark<'_>], base: usize, room: usize) -> (String, Ve
 }
 
 /// The last character boundary that is not after `at`.
-fn floor_boundary(text: &str, at: usize) -> usize {
+pub(super) fn floor_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at -= 1;
@@ -258,7 +259,8 @@ impl SourceCode for Screen {
         _after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let first = self.line_at(span.offset());
-        let last = self.line_at(span.offset() + span.len().saturating_sub(1));
+        // No span reaches into its line break, so its end lies on its last line.
+        let last = self.line_at(span.offset() + span.len());
         let start = self.starts.get(first).copied().unwrap_or_default();
         let end = self.starts.get(last + 1).copied().unwrap_or(self.text.len());
         let data = self.text.get(start..end).ok_or(MietteError::OutOfBounds)?;
