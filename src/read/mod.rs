@@ -10,6 +10,7 @@ mod embedded;
 mod file;
 pub mod manifests;
 pub mod suppress;
+pub mod vocabulary;
 
 use crate::facts::Facts;
 use crate::source::FileId;
