@@ -15,6 +15,7 @@ pub mod policies;
 pub mod sarif;
 pub mod snippet;
 pub mod summary;
+pub mod table;
 pub mod text;
 
 use crate::facts::Confidence;
