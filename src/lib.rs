@@ -9,6 +9,7 @@ pub mod limits;
 pub mod read;
 pub mod report;
 pub mod rules;
+pub mod scan;
 pub mod source;
 pub mod suggest;
 pub mod suppress;
