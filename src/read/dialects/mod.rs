@@ -1,1 +1,3 @@
 //! One file (or folder) per configuration dialect.
+
+pub mod dotnet;
