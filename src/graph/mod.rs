@@ -7,6 +7,7 @@
 //! Rules and reports see a [`System`]: the facts, the graph and everything computed from it.
 
 pub mod amount;
+pub mod paths;
 
 use std::sync::Arc;
 
