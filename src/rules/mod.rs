@@ -14,6 +14,8 @@ mod findings;
 mod page;
 mod precedence;
 mod settle;
+#[cfg(test)]
+mod tests;
 mod view;
 
 pub use findings::{Draft, EdgeRef, Findings};
