@@ -3,6 +3,7 @@
 pub mod data;
 pub mod dialects;
 pub mod manifests;
+pub mod vocabulary;
 
 use crate::facts::Facts;
 use crate::source::FileId;
