@@ -8,5 +8,5 @@ pub mod limits;
 pub mod read;
 pub mod rules;
 pub mod source;
-pub mod suppress;
 pub mod suggest;
+pub mod suppress;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::facts::{
-    Attempts, BackoffKind, BudgetBase, Callee, Caller, Class, Classes, Counts, Floor, Jitter, JitterAt, Nanos,
-    Place, Policy, PolicyKind, Position, Protocol, Purpose, Value, Why,
+    Attempts, BackoffKind, BudgetBase, Callee, Caller, Class, Classes, Counts, Floor, Jitter, JitterAt, Nanos, Place,
+    Policy, PolicyKind, Position, Protocol, Purpose, Value, Why,
 };
 use crate::read::ReadSettings;
 use crate::read::data::{json, toml, tree::Tree, yaml};
