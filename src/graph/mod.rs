@@ -12,6 +12,7 @@ pub mod budgets;
 pub mod handover;
 pub mod order;
 pub mod tries;
+pub mod paths;
 
 use std::sync::Arc;
 
