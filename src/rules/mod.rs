@@ -8,15 +8,19 @@
 //! checks ─► adjust (confidence, roles) ─► precedence ─► merge environments ─► suppress ─► join defaults ─► group, sort
 //! ```
 
+mod advice;
+mod bounds;
 mod findings;
 mod page;
 mod precedence;
 mod settle;
+#[cfg(test)]
+mod tests;
 mod view;
 
 pub use findings::{Draft, EdgeRef, Findings};
 pub use page::{Category, Meta, Pedantic};
-pub use view::EdgeView;
+pub use view::{EdgeView, Ends, nest_of, policies};
 
 use std::sync::LazyLock;
 
@@ -53,6 +57,17 @@ macro_rules! rules {
 }
 
 rules! {
+    "excessive-attempts" => excessive_attempts,
+    "implicit-retries" => implicit_retries,
+    "ineffective-retry" => ineffective_retry,
+    "missing-circuit-breaker" => missing_circuit_breaker,
+    "missing-retry-budget" => missing_retry_budget,
+    "non-idempotent-retry" => non_idempotent_retry,
+    "pool-exhaustion" => pool_exhaustion,
+    "retry-amplification" => retry_amplification,
+    "retry-cycle" => retry_cycle,
+    "stacked-retries" => stacked_retries,
+    "unbounded-retries" => unbounded_retries,
     "unknown-suppression" => unknown_suppression,
     "unreadable-file" => unreadable_file,
     "unused-suppression" => unused_suppression,

@@ -49,10 +49,11 @@ pub(super) fn stamp(drafts: &mut [Draft], system: &System) {
     }
 }
 
-/// Two findings of one rule are the same defect if they stand at the same place, or for paths end at the same service.
+/// Two findings of one rule are the same defect if they stand at the same place (and are about the same default, since two
+/// defaults may share one), or for paths end at the same service.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Key {
-    Place(Span, Arc<str>),
+    Place(Span, Option<Arc<str>>),
     Path(Arc<str>),
 }
 
@@ -63,7 +64,7 @@ pub(super) fn merge(drafts: Vec<Draft>) -> Vec<Draft> {
     for draft in drafts {
         let Some(primary) = draft.finding.labels.first() else { continue };
         let key = match &draft.finding.identity {
-            Identity::Place(_) => Key::Place(primary.span, "".into()),
+            Identity::Place(_) => Key::Place(primary.span, draft.default.clone()),
             Identity::Path { to, .. } => Key::Path(to.clone()),
         };
         match at.entry((draft.finding.rule, key)) {
