@@ -37,3 +37,6 @@ fn strictness(path: &str) -> json::Strictness {
         json::Strictness::Strict
     }
 }
+
+#[cfg(test)]
+mod properties;

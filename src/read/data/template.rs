@@ -131,12 +131,14 @@ fn restore(tree: &mut Tree, blanked: &Blanked, text: &str) {
 /// A range of the blanked text in the original: what begins or ends in a marked scalar begins or ends with its expression.
 fn place(placed: &[Placed], start: u32, end: u32) -> (u32, u32) {
     let at = |offset: u32| placed.get(placed.partition_point(|p| p.start <= offset).wrapping_sub(1));
+    if start == end {
+        // A missing value behind a marked key.
+        let to = at(start).filter(|p| start <= p.end).map_or(start, |p| p.to);
+        return (to, to);
+    }
     let from = at(start).filter(|p| start < p.end).map_or(start, |p| p.from);
-    let to = match at(end.wrapping_sub(1)) {
-        Some(p) if end > start && end <= p.end => p.to,
-        _ => end,
-    };
-    (from, if end == start { from } else { to.max(from) })
+    let to = at(end.saturating_sub(1)).filter(|p| end <= p.end).map_or(end, |p| p.to);
+    (from, to.max(from))
 }
 
 fn boundary(text: &str, at: u32) -> u32 {
