@@ -129,10 +129,7 @@ impl<'a, 't> Reader<'a, 't> {
             hedge: field(place.action, "hedge_policy").or_else(|| field(place.host.node, "hedge_policy")),
             headers: &headers,
             is_quic: cluster.map(|cluster| cluster.is_quic),
-            trusts_clients: place
-                .host
-                .manager
-                .is_some_and(|manager| field(manager, "internal_address_config").is_some()),
+            trusts_clients: trusts_clients(place),
             route_timeout: is_route_timeout.then_some(&route_timeout),
         };
         retry::apply(&mut policy, &given);
@@ -159,7 +156,7 @@ impl<'a, 't> Reader<'a, 't> {
         if let Some(count) =
             headers.max_retries.as_ref().filter(|count| !retries && count.known().is_some_and(|n| *n > 0))
             && let Some(at) = count.span()
-            && !place.host.manager.is_some_and(|manager| field(manager, "internal_address_config").is_some())
+            && !trusts_clients(place)
         {
             dead_parts.push(problems::lonely_max_retries(at));
         }
@@ -286,6 +283,11 @@ impl Replaced {
             (None, None) => self.inherits = true,
         }
     }
+}
+
+/// Whether clients may set the retry headers: by default Envoy drops them all (M-7).
+fn trusts_clients(place: &Place<'_>) -> bool {
+    place.host.manager.is_some_and(|manager| field(manager, "internal_address_config").is_some())
 }
 
 /// Whether a policy says nothing at all.
