@@ -53,9 +53,7 @@ pub(super) fn apply(policy: &mut Policy, given: &Given<'_, '_>) {
     }
     let conditions = conditions(policy, given);
     if let Some(node) = given.policy.and_then(|node| field(node, "per_try_timeout")) {
-        // `0s` is how "no limit" is written.
-        policy.attempt_timeout =
-            proto::duration(node).map(|time| if time == Nanos::ZERO { Limit::None } else { Limit::At(time) });
+        policy.attempt_timeout = proto::limit(node);
     }
     ignore_long_attempts(policy, given.route_timeout);
     if conditions.in_force == Some(false) {
