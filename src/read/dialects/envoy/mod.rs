@@ -35,7 +35,7 @@ use routes::Reader;
 use who::Identity;
 
 /// The reader of Envoy's configuration.
-pub const ENVOY: Dialect = Dialect {
+pub const DIALECT: Dialect = Dialect {
     name: "envoy",
     words: &[
         "static_resources",
