@@ -156,8 +156,8 @@ pub(super) fn union(all: &[Match]) -> (Methods, PathMatch, bool) {
     let is_free = all.iter().all(|one| !one.is_conditional);
     // `GET /a` or `POST /b` is less than GET or POST on either.
     let is_product = all.iter().all(|one| one.methods == methods) || all.iter().all(|one| one.path == path);
-    let is_conditional = !all.iter().any(is_whole) && !(is_free && is_product);
-    (methods, path, is_conditional)
+    let is_exact = all.iter().any(is_whole) || (is_free && is_product);
+    (methods, path, !is_exact)
 }
 
 fn union_of_methods(all: &[Match]) -> Methods {
