@@ -54,7 +54,7 @@ impl Metadata {
                 declared: false,
             });
         }
-        let shown = |node: Node<'_>| node.text().or(node.hole()).map(value::shorten);
+        let shown = |node: Node<'_>| node.text().map(ToString::to_string).or_else(|| node.hole().map(value::shorten));
         Metadata {
             name: name.and_then(shown).unwrap_or_else(|| "unnamed".to_string()).into(),
             namespace: namespace.and_then(plain).map(Into::into),
