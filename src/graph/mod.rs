@@ -6,7 +6,13 @@
 //!
 //! Rules and reports see a [`System`]: the facts, the graph and everything computed from it.
 
+pub mod alike;
 pub mod amount;
+pub mod budgets;
+pub mod handover;
+pub mod order;
+pub mod tries;
+pub mod paths;
 
 use std::sync::Arc;
 
@@ -166,8 +172,22 @@ pub struct Factor {
     pub about: bool,
 }
 
+impl Default for Factor {
+    /// One try, nothing multiplies.
+    fn default() -> Self {
+        Factor {
+            tries: Amount::ONE,
+            parts: Vec::new(),
+            unknown: Vec::new(),
+            bounded: Some(1.0),
+            all_bounded: true,
+            about: false,
+        }
+    }
+}
+
 /// One layer's contribution to an edge's factor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
     /// The policy.
     pub policy: PolicyId,

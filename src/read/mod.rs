@@ -10,6 +10,7 @@ mod embedded;
 mod file;
 pub mod manifests;
 pub mod suppress;
+pub mod vocabulary;
 
 use crate::facts::Facts;
 use crate::source::FileId;
@@ -57,7 +58,12 @@ pub struct Dialect {
 }
 
 /// All dialects, in order of precedence: the first that recognises a document reads it.
-pub static DIALECTS: &[&Dialect] = &[&dialects::istio::DIALECT, &dialects::kubernetes::DIALECT];
+pub static DIALECTS: &[&Dialect] = &[
+    &dialects::istio::DIALECT,
+    &dialects::kubernetes::DIALECT,
+    &manifests::services::DIALECT,
+    &dialects::dotnet::DIALECT,
+];
 
 /// What a dialect settles when every file has been read.
 pub type Finish = fn(&mut Facts, &ReadSettings);

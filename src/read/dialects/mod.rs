@@ -1,4 +1,5 @@
 //! One file (or folder) per configuration dialect.
 
+pub mod dotnet;
 pub mod istio;
 pub mod kubernetes;
