@@ -137,3 +137,13 @@ fn helm_values_hold_it_too() {
         assert_eq!(client(&facts, &facts.meshes[0]).tries(), Some(2));
     }
 }
+
+#[test]
+fn mesh_configuration_without_attempts_switches_retries_off() {
+    let text = "meshConfig:\n  defaultHttpRetryPolicy:\n    numRetries: 3\n    retryOn: 5xx\n";
+    let facts = settled(&[(None, text)], (1, 31));
+    let policy = client(&facts, &facts.meshes[0]);
+    assert_eq!(policy.tries(), Some(1));
+    let [found] = policy.ineffective.as_slice() else { panic!("{:?}", policy.ineffective) };
+    assert_eq!((&text[found.span.range()], &*found.help), ("retryOn", "attempts: 2"));
+}
