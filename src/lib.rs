@@ -7,5 +7,6 @@ pub mod finding;
 pub mod graph;
 pub mod limits;
 pub mod read;
+pub mod scan;
 pub mod source;
 pub mod suggest;

@@ -29,7 +29,7 @@ pub use policy::{
 pub use service::{
     Accept, Callee, Caller, Evidence, Host, KubeService, Mesh, Namespace, Service, ServiceRef, ServiceSource, Workload,
 };
-pub use suppression::{Scope, Suppression};
+pub use suppression::{Misdirected, Scope, Suppression};
 pub use time::Nanos;
 pub use upstream::{Breaker, Budget, BudgetBase, Floor, Place, Upstream};
 pub use value::{Limit, Origin, Sourced, Value, Why};
@@ -59,6 +59,8 @@ pub struct Facts {
     pub meshes: Vec<Mesh>,
     /// Comments that suppress findings.
     pub suppressions: Vec<Suppression>,
+    /// Comments to retrylint that are not understood.
+    pub misdirected: Vec<Misdirected>,
     /// What could not be read.
     pub problems: Vec<Problem>,
 }
@@ -166,6 +168,7 @@ impl Facts {
         self.namespaces.append(&mut other.namespaces);
         self.meshes.append(&mut other.meshes);
         self.suppressions.append(&mut other.suppressions);
+        self.misdirected.append(&mut other.misdirected);
         self.problems.append(&mut other.problems);
     }
 

@@ -26,3 +26,15 @@ pub enum Scope {
     /// The whole file.
     File,
 }
+
+/// A comment that speaks to retrylint and is not understood: `# retrylint: alow(missing-jitter)`. Whoever wrote it
+/// believes that it does something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Misdirected {
+    /// What is wrong, in the comment.
+    pub span: Span,
+    /// What is wrong: lower case, without a full stop, readable alone.
+    pub message: String,
+    /// What was probably meant, as text to write.
+    pub suggestion: Option<String>,
+}

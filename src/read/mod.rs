@@ -1,12 +1,21 @@
 //! Files into facts. Parser types stop here: what leaves this module are [`Facts`](crate::facts::Facts).
+//!
+//! ```text
+//! text ─► data (spanned tree) ─► documents ─► the first dialect that recognises a document ─► facts
+//! ```
 
 pub mod data;
 pub mod dialects;
+mod embedded;
+mod file;
 pub mod manifests;
+pub mod suppress;
 pub mod vocabulary;
 
 use crate::facts::Facts;
 use crate::source::FileId;
+
+pub use file::{Parsed, Words, parse_file, read_file};
 
 /// What every reader is given besides the document.
 #[derive(Debug)]
@@ -46,4 +55,20 @@ pub struct Dialect {
     pub recognises: fn(data::tree::Node<'_>) -> bool,
     /// Reads it.
     pub read: fn(data::tree::Node<'_>, &Context<'_>, &mut Facts),
+}
+
+/// All dialects, in order of precedence: the first that recognises a document reads it.
+pub static DIALECTS: &[&Dialect] = &[];
+
+/// What a dialect settles when every file has been read.
+pub type Finish = fn(&mut Facts, &ReadSettings);
+
+/// In the order in which they run.
+pub static FINISH: &[Finish] = &[];
+
+/// Settles what needs the facts of all files. To be called once, after the last file.
+pub fn finish(facts: &mut Facts, settings: &ReadSettings) {
+    for finish in FINISH {
+        finish(facts, settings);
+    }
 }

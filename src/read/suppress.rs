@@ -1,0 +1,168 @@
+//! Comments that speak to retrylint, in data files: which rules they silence, and where.
+//!
+//! `# retrylint: allow(rule, rule) reason` behind a value covers its line, and the whole entry if the entry's value begins
+//! below; alone on a line it covers the next entry or item. `allow-file(…)` covers the file.
+
+use super::data::tree::{Comment, Data, Tree};
+use crate::facts::{Facts, Misdirected, Scope, Suppression};
+use crate::source::Span;
+
+/// What every directive begins with.
+pub const MARK: &str = "retrylint:";
+
+/// Directives that this reader leaves alone, since they state facts about code.
+const OTHERS: [&str; 2] = ["calls", "service"];
+
+/// Adds the suppressions of all comments of a tree to `facts`. `text` is the text of the file that its spans lie in.
+pub fn read(tree: &Tree, text: &str, facts: &mut Facts) {
+    let mut extents = None;
+    for comment in &tree.comments {
+        let Some(at) = find(text, comment) else { continue };
+        match directive(text, comment, at) {
+            Directive::None => {}
+            Directive::Wrong(wrong) => facts.misdirected.push(wrong),
+            Directive::Allow { span, rules, reason, whole_file } => {
+                let scope = if whole_file {
+                    Scope::File
+                } else {
+                    Scope::Range(covered(text, comment, extents.get_or_insert_with(|| Extents::of(tree))))
+                };
+                facts.suppressions.push(Suppression { span, rules, reason, scope });
+            }
+        }
+    }
+}
+
+/// Whether any comment of a tree speaks to retrylint.
+pub fn speaks_to_us(tree: &Tree, text: &str) -> bool {
+    tree.comments.iter().any(|comment| find(text, comment).is_some())
+}
+
+/// Where the directive's mark stands in the file: at the start of the comment, or of a comment within the comment.
+fn find(text: &str, comment: &Comment) -> Option<usize> {
+    let body = text.get(comment.span.range())?;
+    let at = body.find(MARK)?;
+    let before = body.get(..at)?.trim_end_matches([' ', '\t']);
+    let starts = before.ends_with(['#', '/', '*']) || before.trim_matches(['#', '/', '*', '!']).is_empty();
+    starts.then_some(comment.span.start as usize + at)
+}
+
+enum Directive {
+    /// Not for this reader.
+    None,
+    Wrong(Misdirected),
+    Allow {
+        span: Span,
+        rules: Vec<(String, Span)>,
+        reason: String,
+        whole_file: bool,
+    },
+}
+
+fn directive(text: &str, comment: &Comment, mark: usize) -> Directive {
+    let file = comment.span.file;
+    let end = comment.span.end as usize;
+    let rest = text.get(mark..end).unwrap_or_default();
+    let rest = rest.trim_end().strip_suffix("*/").unwrap_or(rest).trim_end();
+    let end = mark + rest.len();
+    let span = Span::new(file, mark..end);
+    let after = rest.strip_prefix(MARK).unwrap_or_default();
+    let word_start = mark + MARK.len() + (after.len() - after.trim_start().len());
+    let after = after.trim_start();
+    let word_len = after.find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')).unwrap_or(after.len());
+    let (word, behind) = after.split_at_checked(word_len).unwrap_or((after, ""));
+    let wrong = |span: Span, message: String, suggestion: Option<&str>| {
+        Directive::Wrong(Misdirected { span, message, suggestion: suggestion.map(str::to_string) })
+    };
+    if OTHERS.contains(&word) {
+        return Directive::None;
+    }
+    if !matches!(word, "allow" | "allow-file") {
+        let word_span = if word.is_empty() { span } else { Span::new(file, word_start..word_start + word.len()) };
+        let meant = match word.to_ascii_lowercase().as_str() {
+            "alow-file" | "allow-files" | "allowfile" | "allow_file" | "ignore-file" | "disable-file" => "allow-file",
+            _ => "allow",
+        };
+        return wrong(word_span, format!("`{MARK} {word}` is not understood"), Some(&format!("{MARK} {meant}(…)")));
+    }
+    let open = behind.len() - behind.trim_start().len();
+    let list_start = word_start + word.len() + open + 1;
+    let Some(list) = behind.trim_start().strip_prefix('(') else {
+        return wrong(span, format!("`{MARK} {word}` names no rules"), Some(&format!("{MARK} {word}(rule) reason")));
+    };
+    let Some((list, reason)) = list.split_once(')') else {
+        return wrong(span, format!("`{MARK} {word}(` is not closed"), Some(&format!("{MARK} {word}(rule) reason")));
+    };
+    let mut rules = Vec::new();
+    let mut at = list_start;
+    for name in list.split(',') {
+        let start = at + (name.len() - name.trim_start().len());
+        at += name.len() + 1;
+        let name = name.trim();
+        if !name.is_empty() {
+            rules.push((name.to_string(), Span::new(file, start..start + name.len())));
+        }
+    }
+    if rules.is_empty() {
+        return wrong(span, format!("`{MARK} {word}()` names no rules"), Some(&format!("{MARK} {word}(rule) reason")));
+    }
+    let reason = reason.trim().trim_start_matches([':', '-', '–', '—']).trim().to_string();
+    Directive::Allow { span, rules, reason, whole_file: word == "allow-file" }
+}
+
+/// An entry or item of a collection.
+struct Extent {
+    start: u32,
+    end: u32,
+    /// Where an entry's value begins; for items the same as `start`.
+    value: u32,
+}
+
+/// Entries and items by where they begin, the widest first among those that begin together.
+struct Extents(Vec<Extent>);
+
+impl Extents {
+    fn of(tree: &Tree) -> Self {
+        let node = |id: &u32| tree.nodes.get(*id as usize);
+        let mut all = Vec::new();
+        for parent in &tree.nodes {
+            match &parent.data {
+                Data::Seq(items) => all.extend(items.iter().filter_map(node).map(|item| Extent {
+                    start: item.start,
+                    end: item.end,
+                    value: item.start,
+                })),
+                Data::Map(pairs) => all.extend(pairs.iter().filter_map(|(key, value)| {
+                    let (key, value) = (node(key)?, node(value)?);
+                    Some(Extent { start: key.start, end: key.end.max(value.end), value: value.start })
+                })),
+                _ => {}
+            }
+        }
+        all.sort_unstable_by_key(|extent| (extent.start, std::cmp::Reverse(extent.end)));
+        Extents(all)
+    }
+
+    /// The entries and items that begin at or behind an offset.
+    fn from(&self, at: u32) -> impl Iterator<Item = &Extent> {
+        self.0.iter().skip(self.0.partition_point(|extent| extent.start < at))
+    }
+}
+
+fn covered(text: &str, comment: &Comment, extents: &Extents) -> Span {
+    let Span { file, start, end } = comment.span;
+    if comment.alone {
+        // With nothing behind it, it covers nothing and will be called unused.
+        let (start, end) = extents.from(end).next().map_or((end, end), |extent| (extent.start, extent.end));
+        return Span { file, start, end };
+    }
+    let before = text.get(..start as usize).unwrap_or_default();
+    let line = before.rfind('\n').map_or(0, |at| at + 1) as u32;
+    // `retries: # retrylint: allow(…)`: the value begins below the comment, and is meant.
+    let on_line = extents.from(line).take_while(|extent| extent.start < start);
+    let until = on_line.filter(|extent| extent.value >= end).map(|extent| extent.end).max().unwrap_or(end);
+    Span { file, start: line, end: until.max(end) }
+}
+
+#[cfg(test)]
+mod tests;
