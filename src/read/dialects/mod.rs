@@ -4,3 +4,4 @@ pub mod dotnet;
 pub mod envoy;
 pub mod istio;
 pub mod kubernetes;
+pub mod generic;
