@@ -47,7 +47,10 @@ impl<'f> Workloads<'f> {
             if let Some(workload) = all.get(at as usize)
                 && seen.insert((id, at))
             {
-                of.entry(id).or_default().push(workload);
+                let behind = of.entry(id).or_default();
+                if behind.len() < BROAD {
+                    behind.push(workload);
+                }
             }
         }
         Workloads { of }
@@ -60,11 +63,7 @@ impl<'f> Workloads<'f> {
 }
 
 /// The workloads that a selector picks, as indices.
-fn pick(
-    service: &KubeService,
-    all: &[&Workload],
-    labelled: &HashMap<(&Arc<str>, &Arc<str>), Vec<u32>>,
-) -> Vec<u32> {
+fn pick(service: &KubeService, all: &[&Workload], labelled: &HashMap<(&Arc<str>, &Arc<str>), Vec<u32>>) -> Vec<u32> {
     let lists = service.selector.iter().map(|(key, value)| labelled.get(&(key, value)).map_or(&[][..], Vec::as_slice));
     let Some(rarest) = lists.min_by_key(|list| list.len()).filter(|list| list.len() <= BROAD) else {
         return Vec::new();
