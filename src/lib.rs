@@ -7,6 +7,7 @@ pub mod graph;
 pub mod limits;
 pub mod read;
 pub mod rules;
+pub mod scan;
 pub mod source;
 pub mod suggest;
 pub mod suppress;

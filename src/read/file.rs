@@ -23,7 +23,8 @@ impl Words {
     }
 
     pub(super) fn of(dialects: &[&Dialect]) -> Words {
-        let words = dialects.iter().flat_map(|dialect| dialect.words).copied().chain([suppress::MARK]);
+        let words = dialects.iter().flat_map(|dialect| dialect.words).copied();
+        let words = words.chain([suppress::MARK]).chain(SIGNS.iter().copied());
         // Only gigabytes of words could fail; then every file is read.
         Words(AhoCorasick::new(words).ok())
     }
@@ -88,9 +89,11 @@ fn parse_with(dialects: &[&'static Dialect], words: &Words, input: Input<'_>, na
         }
         trees.push(tree);
     }
-    let is_recognised =
-        !documents.is_empty() || SIGNS.iter().any(|sign| input.text.contains(sign)) || is_manifest(input);
-    let tells_errors = named || is_recognised || words.hold(input.text);
+    // Decided by the words alone, so that it is the same with and without the prefilter.
+    let has_words = words.hold(input.text);
+    let has_signs = || SIGNS.iter().any(|sign| input.text.contains(sign)) || is_manifest(input);
+    let is_recognised = !documents.is_empty() || (has_words && has_signs());
+    let tells_errors = named || has_words;
     Parsed { trees, documents, tells_errors, is_recognised }
 }
 

@@ -97,5 +97,5 @@ fn a_broken_file_of_nobody_is_not_told() {
     assert_eq!(read("a.yaml", FileKind::Yaml, "x: [1\n").problems, []);
     assert!(!read("a.yaml", FileKind::Yaml, "x: [1\ny: marker\n").problems[0].recognised);
     assert!(read("a.yaml", FileKind::Yaml, "apiVersion: networking.istio.io/v1\nx: [1\n").problems[0].recognised);
-    assert!(read("services.yaml", FileKind::Yaml, "services:\n  a: {calls: [\n").problems[0].recognised);
+    assert!(read("services.yaml", FileKind::Yaml, "# marker\nservices:\n  a: {calls: [\n").problems[0].recognised);
 }

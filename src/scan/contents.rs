@@ -1,0 +1,69 @@
+//! A file's bytes as text, read once, or why not.
+
+use std::io::Read;
+use std::path::Path;
+
+/// What a file holds.
+pub enum Contents {
+    /// Text; bytes that are no UTF-8 have become U+FFFD.
+    Text(String),
+    /// Not to be read. `matters`: whether to say so even of a file that nobody named.
+    Unreadable { message: String, matters: bool, size: u64 },
+}
+
+/// Reads a file of at most `max` bytes.
+pub fn read(path: &Path, max: u64) -> Contents {
+    let mut bytes = Vec::new();
+    // One byte more than allowed tells a file that is too large, whatever its metadata says.
+    let read = std::fs::File::open(path).and_then(|file| file.take(max.saturating_add(1)).read_to_end(&mut bytes));
+    match read {
+        Err(error) => Contents::Unreadable {
+            message: match error.kind() {
+                std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+                _ => error.to_string(),
+            },
+            matters: true,
+            size: 0,
+        },
+        Ok(_) if bytes.len() as u64 > max => {
+            let size = std::fs::metadata(path).map_or(bytes.len() as u64, |about| about.len());
+            too_large(size.max(bytes.len() as u64), max)
+        }
+        Ok(_) => decode(bytes),
+    }
+}
+
+/// A file of `size` bytes is larger than `max`.
+pub fn too_large(size: u64, max: u64) -> Contents {
+    let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
+    let message = format!(
+        "it has {}, and more than {} is not read; `max-file-size` under [scan] in retrylint.toml raises the limit",
+        mib(size),
+        mib(max)
+    );
+    Contents::Unreadable { message, matters: true, size }
+}
+
+/// Bytes as text.
+pub fn decode(bytes: Vec<u8>) -> Contents {
+    let is_utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+    if is_utf16 {
+        let message = "it is UTF-16; save it as UTF-8".to_string();
+        return Contents::Unreadable { message, matters: mentions_retries(&bytes), size: bytes.len() as u64 };
+    }
+    Contents::Text(
+        String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    )
+}
+
+/// Whether UTF-16 text holds a word of some dialect.
+fn mentions_retries(bytes: &[u8]) -> bool {
+    let is_little = bytes.starts_with(&[0xff, 0xfe]);
+    let units = bytes
+        .as_chunks::<2>()
+        .0
+        .iter()
+        .map(|pair| if is_little { u16::from_le_bytes(*pair) } else { u16::from_be_bytes(*pair) });
+    let text: String = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    crate::read::Words::get().hold(&text)
+}

@@ -1,0 +1,77 @@
+//! Path patterns of retrylint.toml: as people write them in ignore files.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::ScanError;
+
+/// A set of patterns. `legacy/**` and `legacy/` take everything below that folder, `*.gen.yaml` and `vendor` stand at any
+/// depth, since they hold no `/`.
+#[derive(Clone, Debug)]
+pub struct Globs(GlobSet);
+
+impl Globs {
+    /// From patterns as written.
+    ///
+    /// # Errors
+    /// If one is no glob.
+    pub fn new<S: AsRef<str>>(patterns: &[S]) -> Result<Globs, ScanError> {
+        let mut set = GlobSetBuilder::new();
+        for pattern in patterns {
+            let written = pattern.as_ref();
+            let wrong = |error: globset::Error| ScanError::Glob {
+                pattern: written.to_string(),
+                message: error.kind().to_string(),
+            };
+            let bare = written.trim_start_matches("./").trim_end_matches('/');
+            let anchored = match bare.strip_prefix('/') {
+                Some(rest) => rest.to_string(),
+                None if bare.contains('/') => bare.to_string(),
+                None => format!("**/{bare}"),
+            };
+            set.add(GlobBuilder::new(&anchored).literal_separator(true).build().map_err(wrong)?);
+        }
+        let whole = |error: globset::Error| ScanError::Glob { pattern: String::new(), message: error.to_string() };
+        Ok(Globs(set.build().map_err(whole)?))
+    }
+
+    /// Whether there are no patterns.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a path, or a folder that it lies in, is taken.
+    pub fn take(&self, path: &str) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let ends = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0).chain([path.len()]);
+        ends.filter_map(|end| path.get(..end)).any(|part| self.0.is_match(part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_read_as_in_ignore_files() {
+        let takes = |pattern: &str, path: &str| Globs::new(&[pattern]).unwrap().take(path);
+        assert!(takes("legacy/**", "legacy/a/b.yaml"));
+        assert!(takes("legacy/", "legacy/a/b.yaml"));
+        assert!(takes("legacy", "x/legacy/b.yaml"));
+        assert!(takes("*.gen.yaml", "x/y/a.gen.yaml"));
+        assert!(takes("a/*.yaml", "a/b.yaml"));
+        assert!(takes("/a.yaml", "a.yaml"));
+        assert!(takes("./a/b", "a/b/c.yaml"));
+        assert!(!takes("a/*.yaml", "a/b/c.yaml"));
+        assert!(!takes("a/*.yaml", "x/a/b.yaml"));
+        assert!(!takes("legacy", "legacy2/b.yaml"));
+        assert!(!Globs::new::<&str>(&[]).unwrap().take("a"));
+    }
+
+    #[test]
+    fn a_pattern_that_is_none_is_an_error_that_shows_it() {
+        let error = Globs::new(&["a/[b"]).unwrap_err();
+        assert!(error.to_string().contains("a/[b"), "{error}");
+    }
+}
