@@ -10,7 +10,11 @@
 
 mod advice;
 mod bounds;
+#[cfg(test)]
+mod check_tests;
 mod findings;
+#[cfg(test)]
+mod fixture;
 mod page;
 mod precedence;
 mod settle;
