@@ -1,1 +1,2 @@
 //! One file (or folder) per configuration dialect.
+pub mod envoy;
