@@ -1,2 +1,5 @@
 //! One file (or folder) per configuration dialect.
 pub mod envoy;
+
+pub mod istio;
+pub mod kubernetes;
