@@ -7,7 +7,6 @@
 //! Rules and reports see a [`System`]: the facts, the graph and everything computed from it.
 
 pub mod amount;
-pub mod paths;
 mod edges;
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -17,6 +16,7 @@ mod layers;
 pub mod link;
 mod membership;
 mod ownership;
+pub mod paths;
 mod placement;
 mod policies;
 mod routes;

@@ -1,5 +1,6 @@
 //! One file (or folder) per configuration dialect.
-pub mod envoy;
 
+pub mod dotnet;
+pub mod envoy;
 pub mod istio;
 pub mod kubernetes;
