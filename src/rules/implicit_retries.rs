@@ -47,7 +47,7 @@ fn report(
         .confidence(nest.confidence)
         .default_of(&format!("{by}\0{}", policy.position.name()))
         .many(format!("{by} retries "), format!(" calls {times} {place} although no file says so"))
-        .label(format!("no file sets retries for this: {}", advice::layer(policy)));
+        .label(format!("nothing set here, so {by}'s default stands: {}", advice::tries_in_words(policy)));
     if let Some(on) = policy.retries_on.known() {
         let classes: Vec<&str> = on.and(spoken(view)).iter().map(|class| class.name()).collect();
         if !classes.is_empty() {
