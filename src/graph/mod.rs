@@ -11,8 +11,8 @@ pub mod amount;
 pub mod budgets;
 pub mod handover;
 pub mod order;
-pub mod tries;
 pub mod paths;
+pub mod tries;
 
 use std::sync::Arc;
 
