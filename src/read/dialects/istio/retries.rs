@@ -9,7 +9,7 @@ use crate::read::data::tree::{Entry, Node};
 use crate::read::data::value::{self, hole, whole};
 
 /// What is said of an object that is rejected: the routes are then the mesh's own.
-const DEFAULT_STAYS: &str = "its default of two retries stays in force";
+pub(super) const DEFAULT_STAYS: &str = "its default of two retries stays in force";
 
 /// The policy of one HTTP route, without caller and callee. `object` is the route's object as a message names it
 /// (VirtualService `ledger`); `inherits` says why a missing value cannot be told, if it comes from elsewhere.
