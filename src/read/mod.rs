@@ -61,6 +61,7 @@ pub struct Dialect {
 pub static DIALECTS: &[&Dialect] = &[
     &dialects::istio::DIALECT,
     &dialects::kubernetes::DIALECT,
+    &dialects::envoy::DIALECT,
     &manifests::services::DIALECT,
     &dialects::dotnet::DIALECT,
 ];
