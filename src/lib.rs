@@ -4,9 +4,13 @@
 pub mod config;
 pub mod facts;
 pub mod finding;
+pub mod fingerprint;
 pub mod graph;
 pub mod limits;
 pub mod read;
+pub mod report;
+pub mod rules;
 pub mod scan;
 pub mod source;
 pub mod suggest;
+pub mod suppress;

@@ -1,4 +1,7 @@
 //! One file (or folder) per configuration dialect.
 
 pub mod dotnet;
+pub mod envoy;
+pub mod istio;
+pub mod kubernetes;
 pub mod generic;
