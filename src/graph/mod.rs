@@ -12,29 +12,29 @@ pub mod amplification;
 pub mod budgets;
 pub mod cycles;
 pub mod deadlines;
-pub mod fitting;
-pub mod handover;
-pub mod load;
-#[cfg(test)]
-mod nets;
-pub mod order;
-pub mod paths;
-pub mod tries;
 mod edges;
+pub mod fitting;
 #[cfg(test)]
 pub(crate) mod fixtures;
+pub mod handover;
 mod identity;
 mod inference;
 mod layers;
 pub mod link;
+pub mod load;
 mod membership;
+#[cfg(test)]
+mod nets;
+pub mod order;
 mod ownership;
+pub mod paths;
 mod placement;
 mod policies;
 mod routes;
 mod scope;
 mod selectors;
 mod services;
+pub mod tries;
 
 use std::sync::Arc;
 

@@ -2,6 +2,6 @@
 
 pub mod dotnet;
 pub mod envoy;
+pub mod generic;
 pub mod istio;
 pub mod kubernetes;
-pub mod generic;
