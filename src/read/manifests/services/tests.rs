@@ -417,3 +417,12 @@ fn no_cut_of_a_file_makes_the_reader_panic() {
         }
     }
 }
+
+#[test]
+fn a_thousand_problems_are_a_hundred_and_a_count() {
+    let calls = "{ to: shop, polici: x }, ".repeat(1_000);
+    let facts = facts(&format!("services: {{ web: {{ calls: [ {calls} ] }} }}"));
+    assert_eq!(facts.calls.len(), 1_000);
+    assert_eq!(facts.problems.len(), 101);
+    assert_eq!(facts.problems[100].message, "900 more problems from here on");
+}
