@@ -13,6 +13,21 @@ pub mod handover;
 pub mod order;
 pub mod tries;
 pub mod paths;
+mod edges;
+#[cfg(test)]
+pub(crate) mod fixtures;
+mod identity;
+mod inference;
+mod layers;
+pub mod link;
+mod membership;
+mod ownership;
+mod placement;
+mod policies;
+mod routes;
+mod scope;
+mod selectors;
+mod services;
 
 use std::sync::Arc;
 
@@ -47,7 +62,8 @@ pub struct Net {
     pub environment: Option<Arc<str>>,
     /// Services and calls. Two edges between the same services are two different operations.
     pub graph: DiGraph<Node, Edge>,
-    /// Route objects whose callers are unknown: `(any) -> callee`. Checked like edges, part of no path, no load (D-15).
+    /// Route objects whose callers are unknown: `(any) -> callee`. Checked like edges, part of no path, no load (D-15). One
+    /// for each callee and position: who comes through a gateway and who through a sidecar are not the same callers.
     pub open: Vec<(NodeIndex, Edge)>,
     /// For each policy of the facts (by index): where it ended up.
     pub resolved: Vec<Resolved>,
@@ -95,7 +111,7 @@ pub enum Membership {
 /// One service calls another.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    /// The calls behind it; empty for an open edge.
+    /// The calls behind it; empty for an open edge, and for one that only a policy of a known caller proves.
     pub calls: Vec<CallId>,
     /// What says so, the best source.
     pub source: CallSource,
