@@ -1,3 +1,4 @@
 //! One file (or folder) per configuration dialect.
 
 pub mod dotnet;
+pub mod envoy;
