@@ -58,13 +58,13 @@ pub struct Dialect {
 }
 
 /// All dialects, in order of precedence: the first that recognises a document reads it.
-pub static DIALECTS: &[&Dialect] = &[];
+pub static DIALECTS: &[&Dialect] = &[&dialects::istio::DIALECT, &dialects::kubernetes::DIALECT];
 
 /// What a dialect settles when every file has been read.
 pub type Finish = fn(&mut Facts, &ReadSettings);
 
 /// In the order in which they run.
-pub static FINISH: &[Finish] = &[];
+pub static FINISH: &[Finish] = &[dialects::istio::finish];
 
 /// Settles what needs the facts of all files. To be called once, after the last file.
 pub fn finish(facts: &mut Facts, settings: &ReadSettings) {

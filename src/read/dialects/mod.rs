@@ -2,3 +2,5 @@
 
 pub mod dotnet;
 pub mod envoy;
+pub mod istio;
+pub mod kubernetes;
