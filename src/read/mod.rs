@@ -58,7 +58,13 @@ pub struct Dialect {
 }
 
 /// All dialects, in order of precedence: the first that recognises a document reads it.
-pub static DIALECTS: &[&Dialect] = &[&dialects::istio::DIALECT, &dialects::kubernetes::DIALECT];
+pub static DIALECTS: &[&Dialect] = &[
+    &dialects::envoy::ENVOY,
+    &dialects::istio::DIALECT,
+    &dialects::kubernetes::DIALECT,
+    &manifests::services::DIALECT,
+    &dialects::dotnet::DIALECT,
+];
 
 /// What a dialect settles when every file has been read.
 pub type Finish = fn(&mut Facts, &ReadSettings);
