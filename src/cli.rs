@@ -32,7 +32,6 @@ Exit status: 0 no finding at the --fail-on level, 1 findings, 2 wrong usage, con
 #[command(
     name = "retrylint",
     version,
-    about,
     before_help = EXAMPLES,
     after_help = EXIT,
     help_template = TEMPLATE,
@@ -298,7 +297,8 @@ fn output(text: &str) -> Result<(Format, PathBuf), String> {
         Ok(format) => Ok((format, PathBuf::from(file))),
         Err(_) => {
             let nearest = did_you_mean(format, ["full", "concise", "json", "sarif"]);
-            let hint = nearest.map_or_else(|| "full, concise, json or sarif".into(), |name| format!("did you mean `{name}`?"));
+            let hint =
+                nearest.map_or_else(|| "full, concise, json or sarif".into(), |name| format!("did you mean `{name}`?"));
             Err(format!("no format is called `{format}`; {hint}"))
         }
     }

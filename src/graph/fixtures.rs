@@ -45,7 +45,6 @@ impl Tree {
         Span { file, start: self.written, end: self.written + 5 }
     }
 
-
     /// A service that the manifest `services.yaml` declares.
     pub fn service(&mut self, name: &str) -> &mut Service {
         let span = self.span("services.yaml");
@@ -101,7 +100,8 @@ impl Tree {
             Dialect::Manifest => "manifest",
             Dialect::Code => "code",
         };
-        let mut policy = Policy::new(dialect, source, "the test", span, format!("policy {}", self.facts.policies.len()));
+        let mut policy =
+            Policy::new(dialect, source, "the test", span, format!("policy {}", self.facts.policies.len()));
         policy.position = position;
         policy.attempts = Sourced::written(Attempts::Times(tries), span);
         policy.retries_on = Sourced::written(Classes::ALL, span);
@@ -240,12 +240,7 @@ impl Tree {
 
 /// A written reference.
 pub(crate) fn reference(text: &str) -> ServiceRef {
-    ServiceRef {
-        host: Host::parse(text).expect("a host"),
-        from_namespace: None,
-        evidence: Evidence::Written,
-        at: None,
-    }
+    ServiceRef { host: Host::parse(text).expect("a host"), from_namespace: None, evidence: Evidence::Written, at: None }
 }
 
 /// A written callee.

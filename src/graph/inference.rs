@@ -143,9 +143,14 @@ mod tests {
 
     #[test]
     fn spellings_of_one_service_have_one_likeness() {
-        for name in
-            ["payments", "PAYMENTS_URL", "payments.base-url", "PaymentsClient", "payments-service", "PaymentsHTTPClient"]
-        {
+        for name in [
+            "payments",
+            "PAYMENTS_URL",
+            "payments.base-url",
+            "PaymentsClient",
+            "payments-service",
+            "PaymentsHTTPClient",
+        ] {
             assert_eq!(key(name), "payments", "{name}");
         }
         assert_eq!(key("PaymentGateway"), "paymentgateway");

@@ -40,9 +40,7 @@ impl Linker<'_> {
             standings.list.iter().map(|standing| (standing.policy, standing)).collect();
 
         let mut placed = std::mem::take(&mut placement.placed);
-        placed.sort_unstable_by_key(|item| {
-            (item.slot, item.position, item.policy, std::cmp::Reverse(item.confidence))
-        });
+        placed.sort_unstable_by_key(|item| (item.slot, item.position, item.policy, std::cmp::Reverse(item.confidence)));
         placed.dedup_by_key(|item| (item.slot, item.position, item.policy));
         for items in placed.chunk_by(|a, b| a.slot == b.slot) {
             let Some(slot) = items.first().map(|item| item.slot) else { continue };
@@ -214,8 +212,8 @@ impl Upstreams {
     /// The settings that bound a policy: those of its own file first, then those of the same holder.
     fn find(&self, policy: &Policy, position: Position, holder: Holder, callees: [NodeIndex; 2]) -> Option<u32> {
         let at = |callee, holder| self.of.get(&(callee, position, policy.dialect, holder)).copied();
-        callees.into_iter().find_map(|callee| {
-            at(callee, Holder::File(policy.span.file)).or_else(|| at(callee, holder)).flatten()
-        })
+        callees
+            .into_iter()
+            .find_map(|callee| at(callee, Holder::File(policy.span.file)).or_else(|| at(callee, holder)).flatten())
     }
 }

@@ -9,25 +9,25 @@
 pub mod alike;
 pub mod amount;
 pub mod budgets;
-pub mod handover;
-pub mod order;
-pub mod tries;
-pub mod paths;
 mod edges;
 #[cfg(test)]
 pub(crate) mod fixtures;
+pub mod handover;
 mod identity;
 mod inference;
 mod layers;
 pub mod link;
 mod membership;
+pub mod order;
 mod ownership;
+pub mod paths;
 mod placement;
 mod policies;
 mod routes;
 mod scope;
 mod selectors;
 mod services;
+pub mod tries;
 
 use std::sync::Arc;
 

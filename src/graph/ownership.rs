@@ -80,11 +80,9 @@ impl Ownership {
             return *known;
         }
         let path = scope.facts.file(file).map(|file| file.path.trim_start_matches("./"));
-        let owner = path.and_then(|path| {
-            match self.relative.owner(path).or_else(|| self.rooted.owner(path)) {
-                Some(Owner::One(id)) => Some(id),
-                Some(Owner::Disputed) | None => None,
-            }
+        let owner = path.and_then(|path| match self.relative.owner(path).or_else(|| self.rooted.owner(path)) {
+            Some(Owner::One(id)) => Some(id),
+            Some(Owner::Disputed) | None => None,
         });
         self.known.insert(file, owner);
         owner
@@ -208,7 +206,8 @@ mod tests {
 
     #[test]
     fn a_path_that_two_services_claim_belongs_to_neither() {
-        let claims = claims(&[("services/web", 1), ("services/web/", 2), ("services/cart", 3), ("services/cart/**", 3)]);
+        let claims =
+            claims(&[("services/web", 1), ("services/web/", 2), ("services/cart", 3), ("services/cart/**", 3)]);
         assert_eq!(owner(&claims, "services/web/a.yaml"), None);
         assert_eq!(owner(&claims, "services/cart/a.yaml"), Some(3));
     }

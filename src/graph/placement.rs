@@ -79,7 +79,8 @@ impl<'f> Linker<'f> {
         // Of edges that a policy makes: the one route that leads there, if it is only one.
         let mut made: HashMap<EdgeIndex, Option<(Span, u32)>> = HashMap::new();
         for standing in &standings.list {
-            let Some(policy) = self.scope.policy(standing.policy).filter(|policy| self.scope.is_in_force(policy)) else {
+            let Some(policy) = self.scope.policy(standing.policy).filter(|policy| self.scope.is_in_force(policy))
+            else {
                 continue;
             };
             let mut put = |edge: EdgeIndex| placement.placed.push(Placed::new(Slot::Edge(edge), standing));
@@ -213,7 +214,8 @@ impl<'f> Linker<'f> {
         candidates.resize_with(self.graph.node_count(), Vec::new);
         let mut waiting: Vec<Candidate> = Vec::new();
         for standing in &standings.list {
-            let Some(policy) = self.scope.policy(standing.policy).filter(|policy| self.scope.is_in_force(policy)) else {
+            let Some(policy) = self.scope.policy(standing.policy).filter(|policy| self.scope.is_in_force(policy))
+            else {
                 continue;
             };
             let Some(callee) = standing.callee.filter(|_| meets_any(standing)) else { continue };
@@ -254,9 +256,10 @@ impl<'f> Linker<'f> {
         if is_crowded {
             // Those that were not looked at are on edges as much as their like.
             let busy = |candidate: &Candidate| {
-                candidate.standing.callee.is_some_and(|callee| {
-                    self.graph.edges_directed(callee, Direction::Incoming).next().is_some()
-                })
+                candidate
+                    .standing
+                    .callee
+                    .is_some_and(|callee| self.graph.edges_directed(callee, Direction::Incoming).next().is_some())
             };
             met.extend(waiting.iter().filter(|candidate| busy(candidate)).map(|candidate| candidate.standing.policy));
         }
@@ -304,12 +307,8 @@ impl<'f> Linker<'f> {
             let mut seen: HashSet<(Position, bool, Option<u64>, Option<Classes>)> = HashSet::new();
             list.retain(|candidate| {
                 let classes = candidate.policy.retries_on.known().copied();
-                let key = (
-                    candidate.standing.position,
-                    candidate.policy.is_unbounded(),
-                    candidate.policy.tries(),
-                    classes,
-                );
+                let key =
+                    (candidate.standing.position, candidate.policy.is_unbounded(), candidate.policy.tries(), classes);
                 seen.len() < SAMPLE && seen.insert(key)
             });
         }

@@ -127,8 +127,7 @@ impl<'f> Scope<'f> {
             };
             caller(&policy.caller).into_iter().chain(service).chain(hosts)
         });
-        let upstreams =
-            self.upstreams().flat_map(|(_, up)| std::iter::once(&up.callee).chain(caller(&up.caller)));
+        let upstreams = self.upstreams().flat_map(|(_, up)| std::iter::once(&up.callee).chain(caller(&up.caller)));
         calls.chain(policies).chain(upstreams)
     }
 }

@@ -60,11 +60,7 @@ impl<'f> Workloads<'f> {
 }
 
 /// The workloads that a selector picks, as indices.
-fn pick(
-    service: &KubeService,
-    all: &[&Workload],
-    labelled: &HashMap<(&Arc<str>, &Arc<str>), Vec<u32>>,
-) -> Vec<u32> {
+fn pick(service: &KubeService, all: &[&Workload], labelled: &HashMap<(&Arc<str>, &Arc<str>), Vec<u32>>) -> Vec<u32> {
     let lists = service.selector.iter().map(|(key, value)| labelled.get(&(key, value)).map_or(&[][..], Vec::as_slice));
     let Some(rarest) = lists.min_by_key(|list| list.len()).filter(|list| list.len() <= BROAD) else {
         return Vec::new();

@@ -82,7 +82,10 @@ pub fn view<'a>(
 /// Services of a name: as shown, or without its namespace.
 fn find(net: &Net, name: &str) -> Vec<NodeIndex> {
     let with = |by: fn(&Node) -> &str| {
-        net.graph.node_indices().filter(|node| net.graph.node_weight(*node).is_some_and(|node| by(node) == name)).collect()
+        net.graph
+            .node_indices()
+            .filter(|node| net.graph.node_weight(*node).is_some_and(|node| by(node) == name))
+            .collect()
     };
     let exact: Vec<NodeIndex> = with(|node| &node.display);
     if exact.is_empty() { with(|node| &node.name) } else { exact }
@@ -94,7 +97,8 @@ impl<'a> View<'a> {
         let shown: Option<HashSet<NodeIndex>> = match focus {
             Focus::All => None,
             Focus::Path(from, to) => {
-                let below: HashSet<NodeIndex> = find(net, from).into_iter().flat_map(|at| descendants(net, at)).collect();
+                let below: HashSet<NodeIndex> =
+                    find(net, from).into_iter().flat_map(|at| descendants(net, at)).collect();
                 let above: HashSet<NodeIndex> = find(net, to).into_iter().flat_map(|at| ancestors(net, at)).collect();
                 Some(below.intersection(&above).copied().collect())
             }
@@ -109,7 +113,9 @@ impl<'a> View<'a> {
         for step in &order.steps {
             match step {
                 Step::Service(node) => nodes.push(*node),
-                Step::Knot(knot) => nodes.extend(order.knots.get(*knot).into_iter().flat_map(|knot| &knot.nodes).copied()),
+                Step::Knot(knot) => {
+                    nodes.extend(order.knots.get(*knot).into_iter().flat_map(|knot| &knot.nodes).copied())
+                }
             }
         }
         nodes.retain(|node| is_shown(*node));
@@ -153,9 +159,11 @@ impl<'a> View<'a> {
                 load: self.system.amplification.edges.get(id.index()),
             })
         });
-        let open = net.open.iter().enumerate().filter(|(_, (to, _))| self.nodes.contains(to)).filter_map(|(at, (to, edge))| {
-            Some(Shown { from: None, to: self.node(*to)?, edge, load: self.system.amplification.open.get(at) })
-        });
+        let open = net.open.iter().enumerate().filter(|(_, (to, _))| self.nodes.contains(to)).filter_map(
+            |(at, (to, edge))| {
+                Some(Shown { from: None, to: self.node(*to)?, edge, load: self.system.amplification.open.get(at) })
+            },
+        );
         closed.chain(open)
     }
 }

@@ -36,12 +36,7 @@ pub fn render(views: &[View<'_>]) -> String {
                 _ => String::new(),
             };
             let style = if call.edge.is_async { ", style=dashed" } else { "" };
-            out.push_str(&format!(
-                "  {} -> {} [label={}{style}];\n",
-                id(from),
-                id(&call.to.display),
-                quoted(&label)
-            ));
+            out.push_str(&format!("  {} -> {} [label={}{style}];\n", id(from), id(&call.to.display), quoted(&label)));
         }
         if has_any {
             out.push_str(&format!("  {} [label=\"(any)\", shape=plaintext];\n", id("(any)")));
