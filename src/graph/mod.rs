@@ -10,19 +10,19 @@ pub mod alike;
 pub mod amount;
 pub mod amplification;
 pub mod budgets;
+pub mod cycles;
+pub mod deadlines;
 mod edges;
+pub mod fitting;
 #[cfg(test)]
 pub(crate) mod fixtures;
+pub mod handover;
 mod identity;
 mod inference;
 mod layers;
 pub mod link;
-mod membership;
-pub mod cycles;
-pub mod deadlines;
-pub mod fitting;
-pub mod handover;
 pub mod load;
+mod membership;
 #[cfg(test)]
 mod nets;
 pub mod order;

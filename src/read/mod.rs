@@ -62,6 +62,7 @@ pub static DIALECTS: &[&Dialect] = &[
     &dialects::envoy::ENVOY,
     &dialects::istio::DIALECT,
     &dialects::kubernetes::DIALECT,
+    &dialects::envoy::DIALECT,
     &manifests::services::DIALECT,
     &dialects::dotnet::DIALECT,
 ];
