@@ -67,7 +67,7 @@ pub enum Command {
 
 impl Cli {
     /// The command to run: `check` if none is named.
-    pub fn command(self) -> Command {
+    pub fn into_command(self) -> Command {
         self.command.unwrap_or(Command::Check(self.check))
     }
 }

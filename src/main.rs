@@ -10,7 +10,7 @@ use clap::Parser;
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command() {
+    let result = match Cli::parse().into_command() {
         Command::Check(args) => commands::check::run(&args),
         Command::Policies(args) => commands::policies::run(&args),
         Command::Graph(args) => commands::graph::run(&args),

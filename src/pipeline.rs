@@ -149,12 +149,8 @@ impl World {
 
     /// Every environment, linked and analysed.
     pub fn systems(&self) -> Vec<System<'_>> {
-        let system = |environment: &Option<Arc<str>>| System {
-            facts: &self.facts,
-            limits: &self.config.limits,
-            net: link(&self.facts, environment.clone()),
-            amplification: Default::default(),
-            deadlines: Default::default(),
+        let system = |environment: &Option<Arc<str>>| {
+            System::new(&self.facts, &self.config.limits, link(&self.facts, environment.clone()))
         };
         self.environments.iter().map(system).collect()
     }

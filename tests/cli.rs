@@ -14,6 +14,8 @@ services:
       - to: api
         retry: { attempts: 9, backoff: exponential, base: 100ms, cap: 2s, jitter: full }
         timeout: { attempt: 1s, total: 20s }
+        budget: { ratio: 0.2 }
+        breaker: { ratio: 0.5, minimum: 20, open: 30s }
   api:
     calls: []
 ";
@@ -25,6 +27,8 @@ services:
       - to: api
         retry: { attempts: 3, backoff: exponential, base: 100ms, cap: 2s, jitter: full }
         timeout: { attempt: 1s, total: 20s }
+        budget: { ratio: 0.2 }
+        breaker: { ratio: 0.5, minimum: 20, open: 30s }
   api:
     calls: []
 ";

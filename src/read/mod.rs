@@ -59,7 +59,6 @@ pub struct Dialect {
 
 /// All dialects, in order of precedence: the first that recognises a document reads it.
 pub static DIALECTS: &[&Dialect] = &[
-    &dialects::envoy::ENVOY,
     &dialects::istio::DIALECT,
     &dialects::kubernetes::DIALECT,
     &dialects::envoy::DIALECT,

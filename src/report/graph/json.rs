@@ -57,7 +57,7 @@ struct ServiceJson<'a> {
     lower_bound: bool,
     about: bool,
     rate: Option<f64>,
-    rate_worst: Option<f64>,
+    rate_worst: Option<Amount>,
     slowest_answer_ms: Option<f64>,
     unknown_factors: Vec<UnknownJson>,
 }
@@ -131,8 +131,8 @@ fn service<'a>(view: &View<'a>, node: NodeIndex, facts: &Facts) -> Option<Servic
         bounded_amplification: load.bounded.map(Amount::from_f64),
         lower_bound: load.is_lower_bound,
         about: load.about,
-        rate: weight.service.rate.as_ref().and_then(|rate| rate.known().copied()),
-        rate_worst: None,
+        rate: load.rate,
+        rate_worst: load.rate_worst,
         slowest_answer_ms: time.map(Nanos::as_millis_f64),
         unknown_factors: unknown.collect(),
     })
