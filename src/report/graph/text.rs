@@ -50,7 +50,7 @@ fn services(view: &View<'_>, look: Look) -> String {
         let Some(load) = view.system.amplification.nodes.get(node.index()) else { continue };
         let time = view.system.deadlines.nodes.get(node.index()).and_then(|time| time.slowest);
         let bound = if load.is_lower_bound { "≥ " } else { "" };
-        let path = (load.worst > Amount::ONE).then(|| k_best(view.system, *node, 1)).unwrap_or_default();
+        let path = if load.worst > Amount::ONE { k_best(view.system, *node, 1) } else { Vec::new() };
         let path = path.first().map_or_else(String::new, |path| {
             let class = load.class.map_or_else(String::new, |class| format!(" ({})", class.name()));
             format!("{} = {bound}{}{class}", route(view.system, path), load.worst)
