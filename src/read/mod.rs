@@ -10,6 +10,7 @@ mod embedded;
 mod file;
 pub mod manifests;
 pub mod suppress;
+pub mod vocabulary;
 
 use crate::facts::Facts;
 use crate::source::FileId;
@@ -57,13 +58,19 @@ pub struct Dialect {
 }
 
 /// All dialects, in order of precedence: the first that recognises a document reads it.
-pub static DIALECTS: &[&Dialect] = &[];
+pub static DIALECTS: &[&Dialect] = &[
+    &dialects::istio::DIALECT,
+    &dialects::kubernetes::DIALECT,
+    &dialects::envoy::DIALECT,
+    &manifests::services::DIALECT,
+    &dialects::dotnet::DIALECT,
+];
 
 /// What a dialect settles when every file has been read.
 pub type Finish = fn(&mut Facts, &ReadSettings);
 
 /// In the order in which they run.
-pub static FINISH: &[Finish] = &[];
+pub static FINISH: &[Finish] = &[dialects::istio::finish];
 
 /// Settles what needs the facts of all files. To be called once, after the last file.
 pub fn finish(facts: &mut Facts, settings: &ReadSettings) {

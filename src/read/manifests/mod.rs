@@ -1,1 +1,3 @@
 //! One file per source of call graphs.
+
+pub mod services;

@@ -1,0 +1,236 @@
+//! The services manifest: who calls whom, how often, and with which retries (ux.md, contracts.md D-20).
+//!
+//! Recognised by its shape alone: a top-level `services` map in which at least one entry has a list of `calls` (Compose
+//! files have `services` too, and no calls). Its words are ours, so an unknown key is a problem with a suggestion.
+
+mod call;
+mod policy;
+mod retry;
+#[cfg(test)]
+mod schema_tests;
+mod service;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub use call::{CALL_KEYS, CallFields};
+pub use policy::{BREAKER_KEYS, BUDGET_KEYS, HEDGE_KEYS, LAYERS, POLICY_KEYS, TIMEOUT_KEYS};
+pub use retry::{BACKOFFS, JITTER_KEYS, JITTERS, RETRY_KEYS};
+pub use service::{ACCEPT_KEYS, SERVICE_KEYS, service_field};
+
+use crate::facts::{CallId, CallSource, Facts, Host, Problem, Service, ServiceSource};
+use crate::read::Context;
+use crate::read::data::tree::{Entry, Node};
+use crate::read::vocabulary::values::whole;
+use crate::read::vocabulary::{Fault, Faults, fields, plain};
+use policy::Settings;
+
+/// The reader of services manifests.
+pub const DIALECT: crate::read::Dialect =
+    crate::read::Dialect { name: "manifest", words: &["calls"], recognises, read };
+
+/// Keys at the top. `$schema`, `version` and what starts with `x-` are allowed and say nothing.
+pub const TOP_KEYS: &[&str] = &["services", "policies", "version", "$schema"];
+
+/// Whether a document is a services manifest: some entry of its `services` has a list of `calls`, in which no item is
+/// anything but a mapping.
+pub fn recognises(document: Node<'_>) -> bool {
+    let Some(services) = document.get("services") else { return false };
+    services.written_entries().any(|service| {
+        service.value.get("calls").is_some_and(|calls| calls.is_seq() && calls.items().next().is_none_or(Node::is_map))
+    })
+}
+
+/// Reads a manifest.
+pub fn read(document: Node<'_>, _: &Context<'_>, facts: &mut Facts) {
+    let mut reader =
+        Reader { facts, faults: Faults::default(), policies: HashMap::new(), names: Vec::new(), hosts: HashMap::new() };
+    reader.document(document);
+    let is_template = document.tree().is_template;
+    let problems = reader.faults.list.into_iter().map(|fault| problem(fault, is_template));
+    facts.problems.extend(problems);
+}
+
+/// A fault as a problem of a recognised file.
+fn problem(fault: Fault, template: bool) -> Problem {
+    let message = match fault.help {
+        Some(help) => format!("{}; {help}", fault.message),
+        None => fault.message,
+    };
+    Problem { span: fault.span, message, recognised: true, template }
+}
+
+/// More names than this are not searched for the one that was meant.
+const MANY: usize = 200;
+
+struct Reader<'t, 'f> {
+    facts: &'f mut Facts,
+    faults: Faults,
+    /// The named policies, each read once however many calls use it.
+    policies: HashMap<&'t str, Settings>,
+    /// The first of their names, for suggestions.
+    names: Vec<&'t str>,
+    /// Hosts by their text: a million calls go to few services.
+    hosts: HashMap<&'t str, Option<Host>>,
+}
+
+impl<'t> Reader<'t, '_> {
+    fn document(&mut self, document: Node<'t>) {
+        // Policies first: calls refer to them, wherever they stand.
+        if let Some(policies) = document.entry("policies")
+            && self.faults.is_map(&policies, "a mapping of names to policies")
+        {
+            for entry in fields(policies.value) {
+                let settings = Settings::named(&entry, &mut self.faults);
+                if self.names.len() < MANY {
+                    self.names.push(entry.key);
+                }
+                self.policies.insert(entry.key, settings);
+            }
+        }
+        for entry in fields(document) {
+            match entry.key {
+                "services" => self.services(&entry),
+                "policies" | "$schema" => {}
+                "version" => {
+                    plain(&entry, "`1`, the only version there is", &mut self.faults, |node| {
+                        whole(node).filter(|n| *n == 1)
+                    });
+                }
+                key if key.starts_with("x-") => {}
+                _ => self.faults.unknown_key(&entry, "a services manifest", TOP_KEYS),
+            }
+        }
+    }
+
+    fn services(&mut self, services: &Entry<'t>) {
+        let mut seen = std::collections::HashSet::new();
+        for entry in fields(services.value) {
+            if !seen.insert(entry.key) {
+                let message = format!("service `{}` is declared twice", entry.key);
+                self.faults.add(entry.key_span, message, Some("join the two".to_string()));
+            }
+            self.service(&entry);
+        }
+    }
+
+    fn service(&mut self, entry: &Entry<'t>) {
+        let Some(host) = Host::parse(entry.key) else {
+            let message = format!("`{}` is no name of a service", entry.key);
+            self.faults.add(entry.key_span, message, None);
+            return;
+        };
+        let (name, namespace) = match &host {
+            Host::Name { name, namespace } => (Arc::clone(name), namespace.clone()),
+            Host::Dotted(whole) => (Arc::clone(whole), None),
+        };
+        let mut service = Service::new(name, entry.key_span, ServiceSource::Manifest);
+        service.namespace = namespace;
+        let mut calls = None;
+        if self.faults.is_map(entry, "a mapping with `calls` and what is known of the service") {
+            for field in fields(entry.value) {
+                if field.key == "calls" {
+                    calls = Some(field);
+                } else if !service_field(&mut service, &field, &mut self.faults) {
+                    self.faults.unknown_key(&field, "a service", SERVICE_KEYS);
+                }
+            }
+        }
+        if let Some(calls) = calls {
+            let caller = Caller::of(host, &service, entry);
+            if calls.value.is_seq() {
+                self.facts.calls.reserve(calls.value.items().len());
+                calls.value.items().for_each(|call| self.call(call, &caller));
+            } else if !calls.value.is_null() {
+                self.faults.misfit("calls", calls.value, "a list of calls");
+            }
+        }
+        self.facts.services.push(service);
+    }
+
+    fn call(&mut self, node: Node<'t>, caller: &Caller) {
+        if !node.is_map() {
+            self.faults.misfit("calls", node, "a list of mappings such as `{ to: checkout }`");
+            return;
+        }
+        let mut call = CallFields::new(CallSource::Manifest);
+        let mut settings = Settings::default();
+        let mut named = None;
+        for field in fields(node) {
+            match field.key {
+                "to" => call.to = Some(field),
+                "policy" => named = Some(field),
+                _ if call.take(&field, &mut self.faults) || settings.take(&field, &mut self.faults) => {}
+                _ => self.faults.unknown_key(&field, "a call", CALL_KEYS),
+            }
+        }
+        let Some(callee) = self.callee(node, &call) else { return };
+        if let Some(named) = named.filter(|named| !named.value.is_null()) {
+            match named.value.text().map(|name| (name, self.policies.get(name))) {
+                Some((_, Some(policy))) => settings.fill(policy),
+                Some((name, None)) => {
+                    self.faults.unknown_name(
+                        named.value.span(),
+                        "no policy is named",
+                        name,
+                        self.names.iter().copied(),
+                    );
+                }
+                None => self.faults.misfit("policy", named.value, "the name of a policy"),
+            }
+        }
+        let id = CallId(u32::try_from(self.facts.calls.len()).unwrap_or(u32::MAX));
+        let call = call.build(caller.reference.clone(), caller.environment.clone(), callee, node.span());
+        if let Some(policy) = settings.build(&call, id) {
+            self.facts.policies.push(policy);
+        }
+        self.facts.calls.push(call);
+    }
+
+    /// The host that a call goes to; none, with a fault, if it names none.
+    fn callee(&mut self, node: Node<'t>, call: &CallFields<'t>) -> Option<Host> {
+        let Some(to) = call.to.filter(|to| !to.value.is_null()) else {
+            let help = Some("`to` names the service that is called".to_string());
+            self.faults.add(node.span(), "a call without `to`", help);
+            return None;
+        };
+        let Some(text) = to.value.text() else {
+            if to.value.hole().is_none() {
+                self.faults.misfit("to", to.value, "the name of a service");
+            }
+            return None;
+        };
+        let host = self.hosts.entry(text).or_insert_with(|| Host::parse(text)).clone();
+        if host.is_none() && crate::read::data::value::hole(to.value).is_none() {
+            self.faults.misfit("to", to.value, "the name of a service");
+        }
+        host
+    }
+}
+
+/// Who makes the calls of one entry.
+struct Caller {
+    reference: crate::facts::ServiceRef,
+    environment: Option<Arc<str>>,
+}
+
+impl Caller {
+    fn of(host: Host, service: &Service, entry: &Entry<'_>) -> Caller {
+        // `namespace:` completes the name; the rest of a dotted one is decided at linking.
+        let host = match host {
+            Host::Name { name, namespace } => Host::Name { name, namespace: service.namespace.clone().or(namespace) },
+            dotted @ Host::Dotted(_) => dotted,
+        };
+        Caller {
+            reference: crate::facts::ServiceRef {
+                host,
+                from_namespace: service.namespace.clone(),
+                evidence: crate::facts::Evidence::Written,
+                at: Some(entry.key_span),
+            },
+            environment: service.environment.clone(),
+        }
+    }
+}

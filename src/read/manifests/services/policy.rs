@@ -1,0 +1,367 @@
+//! What a manifest says about retrying: in a call itself, or once under a name in `policies`.
+//!
+//! A manifest describes a system, it does not run it. Of an aspect that it describes, what is left out has a default: no
+//! cap, no jitter, all classes. An aspect that it does not mention at all (delays, timeouts) is unknown, not absent:
+//! somebody who only wrote `retry: { attempts: 3 }` has not said that there is no timeout.
+
+use std::sync::Arc;
+
+use super::retry::Retry;
+use crate::facts::{
+    Breaker, Budget, BudgetBase, Call, CallId, Callee, Caller, Dialect, Exhausted, Floor, Hedging, Limit, Nanos, Place,
+    Policy, PolicyKind, Position, Purpose, Sourced, Why,
+};
+use crate::read::data::tree::{Entry, Node};
+use crate::read::data::value::hole;
+use crate::read::vocabulary::values::{DURATION, LIMIT, SHARE, WHOLE, duration, limit, parse_rate, share, whole};
+use crate::read::vocabulary::{Faults, fields, plain, suggestion, value};
+use crate::source::Span;
+
+/// Keys of a named policy; a call has them too.
+pub const POLICY_KEYS: &[&str] = &["retry", "timeout", "budget", "breaker", "hedge", "layer"];
+/// Keys of `timeout`.
+pub const TIMEOUT_KEYS: &[&str] = &["attempt", "total"];
+/// Keys of `budget`.
+pub const BUDGET_KEYS: &[&str] = &["ratio", "floor", "window", "base"];
+/// Keys of `breaker`.
+pub const BREAKER_KEYS: &[&str] = &["ratio", "consecutive", "minimum", "window", "open", "probes", "place"];
+/// Keys of `hedge`.
+pub const HEDGE_KEYS: &[&str] = &["copies", "delay"];
+
+/// Whose default a value is that the manifest leaves out.
+pub(super) const BY: &str = "the manifest";
+
+/// Known to be set, and to what is not said.
+pub(super) fn unsaid<T>(at: Span) -> Sourced<T> {
+    Sourced::unknown(Why::Other("the manifest does not say".into()), at)
+}
+
+/// What a call or a named policy says about retrying.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settings {
+    retry: Option<Retry>,
+    timeout: Option<Timeout>,
+    budget: Option<Sourced<Limit<Budget>>>,
+    breaker: Option<Sourced<Limit<Breaker>>>,
+    hedge: Option<Hedging>,
+    layer: Option<Position>,
+    /// Name and place of the named policy that the main part comes from.
+    named: Option<(Arc<str>, Span)>,
+}
+
+#[derive(Clone, Debug)]
+struct Timeout {
+    attempt: Sourced<Limit<Nanos>>,
+    total: Sourced<Limit<Nanos>>,
+}
+
+impl Settings {
+    /// An entry of `policies`.
+    pub(super) fn named(entry: &Entry<'_>, faults: &mut Faults) -> Settings {
+        let mut settings = Settings::default();
+        if faults.is_map(entry, "a policy: a mapping with `retry`, `timeout`, `budget` or `breaker`") {
+            for field in fields(entry.value) {
+                if !settings.take(&field, faults) {
+                    faults.unknown_key(&field, "a policy", POLICY_KEYS);
+                }
+            }
+        }
+        settings.named = Some((format!("policies.{}", entry.key).into(), entry.value.span()));
+        settings
+    }
+
+    /// Takes one field; false if it is none of these.
+    pub(super) fn take(&mut self, field: &Entry<'_>, faults: &mut Faults) -> bool {
+        match field.key {
+            "retry" => self.retry = Retry::read(field, faults),
+            "timeout" => self.timeout = timeout(field, faults),
+            "budget" => self.budget = section(field, faults, "`{ ratio: 0.1 }`", budget),
+            "breaker" => self.breaker = section(field, faults, "`{ ratio: 0.5, open: 30s }`", breaker),
+            "hedge" => self.hedge = hedge(field, faults),
+            "layer" => self.layer = layer(field, faults),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Takes from a named policy what the call does not say itself.
+    pub(super) fn fill(&mut self, policy: &Settings) {
+        let has_own = self.retry.is_some() || (policy.retry.is_none() && !self.is_empty());
+        if !has_own {
+            self.named.clone_from(&policy.named);
+        }
+        fn or<T: Clone>(slot: &mut Option<T>, other: &Option<T>) {
+            if slot.is_none() {
+                slot.clone_from(other);
+            }
+        }
+        or(&mut self.retry, &policy.retry);
+        or(&mut self.timeout, &policy.timeout);
+        or(&mut self.budget, &policy.budget);
+        or(&mut self.breaker, &policy.breaker);
+        or(&mut self.hedge, &policy.hedge);
+        or(&mut self.layer, &policy.layer);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.retry.is_none()
+            && self.timeout.is_none()
+            && self.budget.is_none()
+            && self.breaker.is_none()
+            && self.hedge.is_none()
+    }
+
+    /// The policy of a call, if the manifest says anything about one.
+    pub(super) fn build(self, call: &Call, id: CallId) -> Option<Policy> {
+        if self.is_empty() {
+            return None;
+        }
+        let (name, span) = match &self.named {
+            Some((name, span)) => (Arc::clone(name), *span),
+            None => (path_name(call), call.span),
+        };
+        let span = self.retry.as_ref().map_or(span, |retry| retry.span);
+        let mut policy = Policy::new(Dialect::Manifest, "manifest", BY, span, name);
+        policy.kind = PolicyKind::TimeLimit;
+        policy.position = self.layer.unwrap_or(Position::CallerCode);
+        if !policy.position.is_request_path() {
+            policy.purpose = Purpose::Background;
+        }
+        policy.caller = Caller::Service(call.caller.clone());
+        policy.callee = Callee::Service { service: call.callee.clone(), hosts: Vec::new() };
+        policy.call = Some(id);
+        policy.environment = call.environment.clone();
+        policy.exhausted = Exhausted::Unknown;
+        policy.reads_retry_after = unsaid(span);
+        policy.observed = unsaid(span);
+        match self.timeout {
+            Some(timeout) => {
+                policy.attempt_timeout = timeout.attempt;
+                policy.total.limit = timeout.total;
+            }
+            None => {
+                policy.attempt_timeout = unsaid(span);
+                policy.total.limit = unsaid(span);
+            }
+        }
+        if let Some(retry) = self.retry {
+            policy.kind = PolicyKind::Config;
+            retry.apply(&mut policy);
+        }
+        if let Some(hedge) = self.hedge {
+            policy.kind = PolicyKind::Config;
+            policy.hedging = Some(hedge);
+        }
+        if let Some(budget) = self.budget {
+            policy.budget = budget;
+        }
+        if let Some(breaker) = self.breaker {
+            policy.breaker = breaker;
+        }
+        if let Some(idempotent) = &call.idempotent {
+            policy.idempotent = idempotent.clone().map(Some);
+        }
+        Some(policy)
+    }
+}
+
+/// `web → checkout`, with the operation where it is said.
+fn path_name(call: &Call) -> Arc<str> {
+    let mut name = format!("{} → {}", call.caller.host.display(), call.callee.host.display());
+    if let Some(operation) = &call.operation {
+        for part in [&operation.method, &operation.path].into_iter().flatten() {
+            name.push(' ');
+            name.push_str(part);
+        }
+    }
+    name.into()
+}
+
+/// A section that is a mapping: `none` is known to be absent, a template hole is unknown.
+fn section<T>(
+    field: &Entry<'_>,
+    faults: &mut Faults,
+    example: &str,
+    read: fn(Node<'_>, &mut Faults) -> Option<T>,
+) -> Option<Sourced<Limit<T>>> {
+    let node = field.value;
+    if node.is_null() {
+        return None;
+    }
+    if let Some(why) = hole(node) {
+        return Some(Sourced::unknown(why, node.span()));
+    }
+    if node.text() == Some("none") {
+        return Some(Sourced::written(Limit::None, node.span()));
+    }
+    if !faults.is_map(field, &format!("a mapping such as {example}, or `none`")) {
+        return Some(unsaid(node.span()));
+    }
+    Some(match read(node, faults) {
+        Some(value) => Sourced::written(Limit::At(value), node.span()),
+        None => unsaid(node.span()),
+    })
+}
+
+fn timeout(field: &Entry<'_>, faults: &mut Faults) -> Option<Timeout> {
+    let node = field.value;
+    let span = node.span();
+    if node.is_null() {
+        return None;
+    }
+    if let Some(why) = hole(node) {
+        let unknown = || Sourced::unknown(why.clone(), span);
+        return Some(Timeout { attempt: unknown(), total: unknown() });
+    }
+    if node.text() == Some("none") {
+        let none = Sourced::written(Limit::None, span);
+        return Some(Timeout { attempt: none.clone(), total: none });
+    }
+    if let Some(text) = node.text().filter(|_| duration(node).is_some()) {
+        let help = format!("write `timeout: {{ attempt: {text} }}` for one try, `{{ total: {text} }}` for all of them");
+        faults.add(span, "`timeout` does not say whether one try or all of them are meant", Some(help));
+        return Some(Timeout { attempt: unsaid(span), total: unsaid(span) });
+    }
+    if !faults.is_map(field, "a mapping such as `{ attempt: 2s, total: 8s }`, or `none`") {
+        return Some(Timeout { attempt: unsaid(span), total: unsaid(span) });
+    }
+    let (mut attempt, mut total) = (None, None);
+    for entry in fields(node) {
+        match entry.key {
+            "attempt" => attempt = value(&entry, LIMIT, faults, limit),
+            "total" => total = value(&entry, LIMIT, faults, limit),
+            _ => faults.unknown_key(&entry, "`timeout`", TIMEOUT_KEYS),
+        }
+    }
+    Some(Timeout {
+        attempt: attempt.unwrap_or_else(|| Sourced::default_of(Limit::None, BY, "timeout.attempt")),
+        total: total.unwrap_or_else(|| Sourced::default_of(Limit::None, BY, "timeout.total")),
+    })
+}
+
+fn budget(node: Node<'_>, faults: &mut Faults) -> Option<Budget> {
+    let (mut ratio, mut floor, mut window, mut base) = (None, None, None, BudgetBase::Originals);
+    for entry in fields(node) {
+        match entry.key {
+            "ratio" => ratio = value(&entry, SHARE, faults, share),
+            "floor" => {
+                floor = value(&entry, "a rate such as `3/s`, or a number of retries in flight", faults, floor_of)
+            }
+            "window" => window = value(&entry, LIMIT, faults, limit),
+            "base" => {
+                let expected = "`originals`, `all`, `in-flight` or `successes`";
+                base = plain(&entry, expected, faults, |node| match node.text()? {
+                    "originals" => Some(BudgetBase::Originals),
+                    "all" => Some(BudgetBase::All),
+                    "in-flight" => Some(BudgetBase::InFlight),
+                    "successes" => Some(BudgetBase::Successes),
+                    _ => None,
+                })
+                .unwrap_or(base);
+            }
+            _ => faults.unknown_key(&entry, "`budget`", BUDGET_KEYS),
+        }
+    }
+    let Some(ratio) = ratio else {
+        faults.add(
+            node.span(),
+            "a budget without `ratio`",
+            Some("`ratio: 0.1` allows one retry for ten requests".into()),
+        );
+        return None;
+    };
+    Some(Budget {
+        ratio,
+        floor: floor.unwrap_or_else(|| Sourced::default_of(Floor::PerSecond(0.0), BY, "floor")),
+        window: window.unwrap_or_else(|| Sourced::default_of(Limit::None, BY, "window")),
+        base,
+    })
+}
+
+fn floor_of(node: Node<'_>) -> Option<Floor> {
+    whole(node).map(Floor::InFlight).or_else(|| parse_rate(node.text()?).map(Floor::PerSecond))
+}
+
+fn breaker(node: Node<'_>, faults: &mut Faults) -> Option<Breaker> {
+    let mut breaker = Breaker {
+        ratio: None,
+        consecutive: None,
+        minimum: None,
+        window: None,
+        open: None,
+        probes: None,
+        max_ejection_percent: None,
+        always_eject_one: false,
+        place: Place::Unknown,
+    };
+    for entry in fields(node) {
+        match entry.key {
+            "ratio" => breaker.ratio = value(&entry, SHARE, faults, share),
+            "consecutive" => breaker.consecutive = value(&entry, WHOLE, faults, whole),
+            "minimum" => breaker.minimum = value(&entry, WHOLE, faults, whole),
+            "window" => breaker.window = value(&entry, DURATION, faults, duration),
+            "open" => breaker.open = value(&entry, DURATION, faults, duration),
+            "probes" => breaker.probes = value(&entry, WHOLE, faults, whole),
+            "place" => {
+                breaker.place =
+                    plain(&entry, "`inside` or `outside` (of the retry)", faults, |node| match node.text()? {
+                        "inside" => Some(Place::Inside),
+                        "outside" => Some(Place::Outside),
+                        _ => None,
+                    })
+                    .unwrap_or(Place::Unknown);
+            }
+            _ => faults.unknown_key(&entry, "`breaker`", BREAKER_KEYS),
+        }
+    }
+    Some(breaker)
+}
+
+fn hedge(field: &Entry<'_>, faults: &mut Faults) -> Option<Hedging> {
+    if !faults.is_map(field, "a mapping such as `{ copies: 1, delay: 50ms }`") {
+        return None;
+    }
+    let (mut copies, mut delay) = (None, None);
+    for entry in fields(field.value) {
+        match entry.key {
+            "copies" => copies = value(&entry, WHOLE, faults, whole),
+            "delay" => delay = value(&entry, DURATION, faults, duration),
+            _ => faults.unknown_key(&entry, "`hedge`", HEDGE_KEYS),
+        }
+    }
+    Some(Hedging {
+        copies: copies.unwrap_or_else(|| Sourced::default_of(1, BY, "copies")),
+        delay: delay.unwrap_or_else(|| unsaid(field.value.span())),
+    })
+}
+
+/// Where the retry stands (D-6, D-8).
+fn layer(field: &Entry<'_>, faults: &mut Faults) -> Option<Position> {
+    let node = field.value;
+    if node.is_null() || hole(node).is_some() {
+        return None;
+    }
+    let position = node.text().and_then(Position::parse);
+    if position.is_none() {
+        let help = node.text().and_then(|text| suggestion(text, LAYERS));
+        let help = help.unwrap_or_else(|| format!("known here: {}", crate::read::vocabulary::quoted(LAYERS)));
+        let message =
+            format!("`layer` should be a position on the edge, found {}", crate::read::vocabulary::found(node));
+        faults.add(node.span(), message, Some(help));
+    }
+    position
+}
+
+/// The positions that `layer` may name.
+pub const LAYERS: &[&str] = &[
+    "caller-code",
+    "client-sidecar",
+    "egress-gateway",
+    "gateway",
+    "server-sidecar",
+    "callee-inbound",
+    "broker",
+    "consumer",
+    "job",
+    "workflow",
+];

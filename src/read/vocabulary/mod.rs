@@ -1,0 +1,162 @@
+//! Files whose words are ours (the services manifest, retrylint.toml): every key is known and every value fits, or a
+//! [`Fault`] says where not and what would be right. Nothing in such a file is dropped in silence.
+
+pub mod values;
+
+use super::data::tree::{Entry, Node};
+use super::data::value::{hole, shorten};
+use crate::facts::{Sourced, Why};
+use crate::source::Span;
+use crate::suggest::did_you_mean;
+
+/// Something in a file that does not fit its vocabulary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The smallest thing at fault.
+    pub span: Span,
+    /// What is wrong, lower case, without a full stop.
+    pub message: String,
+    /// What would be right: `did you mean ...?`, the known keys, the text to write.
+    pub help: Option<String>,
+}
+
+/// The faults of one file, in the order found.
+#[derive(Debug, Default)]
+pub struct Faults {
+    /// All of them.
+    pub list: Vec<Fault>,
+}
+
+impl Faults {
+    /// Notes a fault.
+    pub fn add(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
+        self.list.push(Fault { span, message: message.into(), help });
+    }
+
+    /// A key that `place` (`a call`, `[scan]`) does not know.
+    pub fn unknown_key(&mut self, entry: &Entry<'_>, place: &str, known: &[&str]) {
+        let help = suggestion(entry.key, known).unwrap_or_else(|| format!("known here: {}", quoted(known)));
+        self.add(entry.key_span, format!("unknown key `{}` in {place}", shorten(entry.key)), Some(help));
+    }
+
+    /// A name that stands for nothing (`no policy is named`), with the nearest of those that do.
+    pub fn unknown_name<'a>(
+        &mut self,
+        span: Span,
+        what: &str,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str> + Clone,
+    ) {
+        let help = did_you_mean(name, known).map(|near| format!("did you mean `{near}`?"));
+        self.add(span, format!("{what} `{}`", shorten(name)), help);
+    }
+
+    /// A value of the wrong kind.
+    pub fn misfit(&mut self, key: &str, node: Node<'_>, expected: &str) {
+        self.add(node.span(), format!("`{}` should be {expected}, found {}", shorten(key), found(node)), None);
+    }
+
+    /// Whether the entry holds a mapping. Null and template holes are not and no fault either; all else is.
+    pub fn is_map(&mut self, entry: &Entry<'_>, expected: &str) -> bool {
+        let node = entry.value;
+        if !node.is_map() && !node.is_null() && hole(node).is_none() {
+            self.misfit(entry.key, node, expected);
+        }
+        node.is_map()
+    }
+}
+
+/// `did you mean ...?`, if a candidate is near.
+pub fn suggestion(word: &str, known: &[&str]) -> Option<String> {
+    did_you_mean(word, known.iter().copied()).map(|near| format!("did you mean `{near}`?"))
+}
+
+/// Words in backticks, with commas between.
+pub fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The entries in force: merge keys applied. Costs nothing where there are none, unlike [`Node::entries`]: of duplicates
+/// both come, and the last one wins because it comes last.
+pub fn fields<'t>(node: Node<'t>) -> impl Iterator<Item = Entry<'t>> {
+    let merged = node.written_entries().any(|entry| entry.key == "<<").then(|| node.entries());
+    let plain = merged.is_none().then(|| node.written_entries());
+    merged.into_iter().flatten().chain(plain.into_iter().flatten())
+}
+
+/// The value of an entry. Null: none, as if it were not written. A template hole or environment variable: unknown. What
+/// `parse` does not take: a fault, and unknown.
+pub fn value<T>(
+    entry: &Entry<'_>,
+    expected: &'static str,
+    faults: &mut Faults,
+    parse: impl FnOnce(Node<'_>) -> Option<T>,
+) -> Option<Sourced<T>> {
+    let node = entry.value;
+    if node.is_null() {
+        return None;
+    }
+    if let Some(why) = hole(node) {
+        return Some(Sourced::unknown(why, node.span()));
+    }
+    Some(match parse(node) {
+        Some(value) => Sourced::written(value, node.span()),
+        None => {
+            faults.misfit(entry.key, node, expected);
+            let found = node.text().map_or_else(|| found(node), shorten);
+            Sourced::unknown(Why::Malformed { found: found.into(), expected: expected.into() }, node.span())
+        }
+    })
+}
+
+/// The known value of an entry, for settings that cannot be unknown; a hole is none.
+pub fn plain<T>(
+    entry: &Entry<'_>,
+    expected: &'static str,
+    faults: &mut Faults,
+    parse: impl FnOnce(Node<'_>) -> Option<T>,
+) -> Option<T> {
+    let node = entry.value;
+    if node.is_null() || hole(node).is_some() {
+        return None;
+    }
+    let value = parse(node);
+    if value.is_none() {
+        faults.misfit(entry.key, node, expected);
+    }
+    value
+}
+
+/// Texts of a list, or the one text that stands in its place, each with its node. Other items are faults.
+pub fn texts<'t>(entry: &Entry<'t>, expected: &'static str, faults: &mut Faults) -> Vec<(&'t str, Node<'t>)> {
+    let node = entry.value;
+    if let Some(text) = node.text() {
+        return vec![(text, node)];
+    }
+    if !node.is_seq() {
+        if !node.is_null() && hole(node).is_none() {
+            faults.misfit(entry.key, node, expected);
+        }
+        return Vec::new();
+    }
+    let mut out = Vec::with_capacity(node.items().len());
+    for item in node.items() {
+        match item.text() {
+            Some(text) => out.push((text, item)),
+            None if hole(item).is_some() => {}
+            None => faults.misfit(entry.key, item, expected),
+        }
+    }
+    out
+}
+
+/// What stands somewhere, for a message.
+pub fn found(node: Node<'_>) -> String {
+    match node.text() {
+        Some(text) if node.is_quoted() => format!("the text \"{}\"", shorten(text)),
+        Some(text) => format!("`{}`", shorten(text)),
+        None if node.is_map() => "a mapping".to_string(),
+        None if node.is_seq() => "a list".to_string(),
+        None => "nothing".to_string(),
+    }
+}

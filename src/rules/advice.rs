@@ -1,0 +1,122 @@
+//! What to write instead, in the dialect at hand, as text that can be pasted; and the words that rules share.
+
+use crate::facts::{Attempts, Dialect, Facts, Policy, Position, words};
+use crate::source::Span;
+
+/// The share of requests that suggested budgets allow as retries.
+pub(super) const BUDGET: f64 = 0.2;
+
+/// How to make a policy retry no more.
+pub(super) fn retry_off(policy: &Policy) -> &'static str {
+    match policy.dialect {
+        Dialect::Istio => "`retries: { attempts: 0 }`",
+        Dialect::Envoy => "`num_retries: 0`",
+        Dialect::Dotnet => "no retry strategy",
+        Dialect::Manifest => "`retry: { attempts: 1 }`",
+        Dialect::Generic | Dialect::Code => "no retry",
+    }
+}
+
+/// How to give a policy this many tries.
+pub(super) fn tries(policy: &Policy, tries: u64) -> String {
+    let retries = tries.saturating_sub(1);
+    match policy.dialect {
+        Dialect::Istio => format!("`attempts: {retries}`"),
+        Dialect::Envoy => format!("`num_retries: {retries}`"),
+        Dialect::Dotnet => format!("`\"MaxRetryAttempts\": {retries}`"),
+        Dialect::Manifest => format!("`attempts: {tries}`"),
+        Dialect::Generic | Dialect::Code => format!("at most {}", words::tries(tries)),
+    }
+}
+
+/// How to give the retries towards a callee a budget of [`BUDGET`], and where; none if the dialect has no such thing.
+pub(super) fn budget(policy: &Policy, callee: &str) -> Option<String> {
+    Some(match policy.dialect {
+        Dialect::Envoy => format!("`retry_budget: {{ budget_percent: {{ value: 20 }} }}` on cluster `{callee}`"),
+        Dialect::Istio => {
+            format!("`trafficPolicy: {{ retryBudget: {{ percent: 20 }} }}` in a DestinationRule for `{callee}`")
+        }
+        Dialect::Manifest => format!("`budget: {{ ratio: {BUDGET} }}` on the call to `{callee}`"),
+        Dialect::Dotnet | Dialect::Generic | Dialect::Code => return None,
+    })
+}
+
+/// What [`budget`] leaves of a policy's tries, by the arithmetic of its proxy (contracts.md D-13).
+pub(super) fn budget_leaves(policy: &Policy, tries: f64) -> f64 {
+    let bound = match policy.dialect {
+        // Envoy counts retries among what is in flight, themselves included.
+        Dialect::Envoy | Dialect::Istio => 1.0 / (1.0 - BUDGET),
+        _ => 1.0 + BUDGET,
+    };
+    tries.min(bound)
+}
+
+/// How to put a breaker in front of a callee.
+pub(super) fn breaker(policy: &Policy, callee: &str) -> String {
+    match policy.dialect {
+        Dialect::Envoy => {
+            format!("eject hosts that fail: `outlier_detection: {{ max_ejection_percent: 50 }}` on cluster `{callee}`")
+        }
+        Dialect::Istio => format!(
+            "eject hosts that fail: `trafficPolicy: {{ outlierDetection: {{ consecutive5xxErrors: 5, maxEjectionPercent: 50 }} }}` in a DestinationRule for `{callee}`"
+        ),
+        Dialect::Manifest => format!(
+            "declare the breaker that stands there, for example `breaker: {{ ratio: 0.5, minimum: 20, open: 30s }}` on the call to `{callee}`"
+        ),
+        Dialect::Dotnet | Dialect::Generic | Dialect::Code => {
+            format!("put a circuit breaker inside the retry, so that it counts every try to `{callee}`")
+        }
+    }
+}
+
+/// A policy's tries as a label says them: `two retries, three tries`; a default says whose.
+pub(super) fn layer(policy: &Policy) -> String {
+    match policy.attempts.default_by() {
+        Some(by) => format!("{by}'s default: {}", tries_in_words(policy)),
+        None => tries_in_words(policy),
+    }
+}
+
+/// A policy's tries, whoever set them: `two retries, three tries`.
+pub(super) fn tries_in_words(policy: &Policy) -> String {
+    match policy.attempts.known() {
+        Some(Attempts::Times(n)) => format!("{}, {}", words::retries(n.saturating_sub(1)), words::tries(*n)),
+        Some(Attempts::Unbounded) => "retries without end".to_owned(),
+        Some(Attempts::ByTime) => match policy.total.limit.limit() {
+            Some(limit) => format!("retries for {limit}"),
+            None => "retries until its time is up".to_owned(),
+        },
+        None => match policy.attempts.why() {
+            Some(why) => format!("an unknown number of tries ({why})"),
+            None => "an unknown number of tries".to_owned(),
+        },
+    }
+}
+
+/// Where a layer stands, in a sentence.
+pub(super) fn place(position: Position) -> &'static str {
+    match position {
+        Position::CallerCode => "in the caller's code",
+        Position::ClientSidecar => "in the caller's sidecar",
+        Position::EgressGateway => "at the egress gateway",
+        Position::Gateway => "at the gateway",
+        Position::ServerSidecar => "in the callee's sidecar",
+        Position::CalleeInbound => "in the callee's own server",
+        Position::Broker => "in the broker",
+        Position::Consumer => "in the consumer",
+        Position::Job => "in the job runner",
+        Position::Workflow => "in the workflow engine",
+    }
+}
+
+/// The value at fault where it is written inside the policy's own construct, else the construct: a constant in another
+/// file is not where this policy would be mended.
+pub(super) fn site(policy: &Policy, value: Option<Span>) -> Span {
+    let own = policy.span;
+    value.filter(|at| at.file == own.file && at.start >= own.start && at.end <= own.end).unwrap_or(own)
+}
+
+/// The path of the file that a span lies in.
+pub(super) fn path(facts: &Facts, span: Span) -> &str {
+    facts.file(span.file).map_or("", |file| &*file.path)
+}

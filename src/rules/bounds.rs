@@ -1,0 +1,117 @@
+//! What missing-retry-budget and missing-circuit-breaker share: per callee, who retries an overload towards it, and
+//! whether anything bounds that.
+
+use std::collections::BTreeMap;
+
+use petgraph::graph::NodeIndex;
+
+use super::view::EdgeView;
+use super::{EdgeRef, advice};
+use crate::facts::{Classes, Confidence, Policy, PolicyId, PolicyKind, Protocol, Upstream};
+use crate::graph::{Node, System};
+
+/// Retries of an overload towards one callee that nothing of a kind bounds.
+pub(super) struct Unbounded<'s> {
+    /// Whom they reach.
+    pub callee: &'s Node,
+    /// The written policies, those with most tries first, each with its edge.
+    pub layers: Vec<(PolicyId, &'s Policy, EdgeRef)>,
+    /// How many known services retry towards it.
+    pub callers: usize,
+    /// Whether several callers or a long path make this a storm's doing rather than advice.
+    pub is_storm: bool,
+    /// The most tries of one call on any of these edges.
+    pub tries: f64,
+    /// The least sure of what it rests on.
+    pub confidence: Confidence,
+}
+
+/// What a policy and a proxy's settings for its callee say: they bound it, they do not, or nobody can tell.
+pub(super) type Bounds = fn(Option<&Policy>, Option<&Upstream>) -> Option<bool>;
+
+/// Callees with retries that are known to be unbounded, in order of node.
+pub(super) fn unbounded<'s>(system: &'s System<'_>, bounds: Bounds) -> Vec<Unbounded<'s>> {
+    let mut by_callee: BTreeMap<NodeIndex, Option<Unbounded>> = BTreeMap::new();
+    for view in EdgeView::all(system) {
+        let slot = by_callee.entry(view.target).or_insert_with(|| {
+            Some(Unbounded {
+                callee: view.callee,
+                layers: Vec::new(),
+                callers: 0,
+                is_storm: false,
+                tries: 1.0,
+                confidence: Confidence::High,
+            })
+        });
+        let spoken = if view.edge.protocol == Some(Protocol::Grpc) { Classes::GRPC } else { Classes::HTTP };
+        // Settings of the callee bound whoever calls through them, also where no policy of this edge names them.
+        let of_callee = view.callee.upstreams.iter().filter_map(|index| system.facts.upstreams.get(*index as usize));
+        if slot.is_some() && of_callee.into_iter().any(|upstream| bounds(None, Some(upstream)) != Some(false)) {
+            *slot = None;
+        }
+        let mut retries = false;
+        for nest in view.edge.layers.iter().flat_map(|layer| &layer.alternatives) {
+            let upstream = nest.upstream.and_then(|index| system.facts.upstreams.get(index as usize));
+            for id in &nest.policies {
+                let Some(policy) = system.facts.policy(*id) else { continue };
+                if bounds(Some(policy), upstream) != Some(false) {
+                    *slot = None; // something bounds it, or may: this callee is not without
+                }
+                if !policy.may_retry() {
+                    continue;
+                }
+                let overload =
+                    policy.retries_on.known().is_some_and(|on| !on.and(Classes::OVERLOAD).and(spoken).is_empty());
+                if !overload || policy.kind == PolicyKind::Default || !policy.position.is_request_path() {
+                    continue;
+                }
+                if let Some(found) = slot {
+                    retries = true;
+                    found.layers.push((*id, policy, view.at));
+                    found.confidence = found.confidence.min(policy.confidence).min(nest.confidence);
+                }
+            }
+            if slot.is_none() {
+                break;
+            }
+        }
+        if let Some(found) = slot
+            && retries
+        {
+            found.callers += usize::from(view.caller.is_some());
+            found.tries = found.tries.max(view.load.map_or(1.0, |load| load.factor.tries.as_f64()));
+        }
+    }
+    let mut out = Vec::new();
+    for (node, found) in by_callee {
+        let Some(mut found) = found.filter(|found| !found.layers.is_empty()) else { continue };
+        let worst = system.amplification.nodes.get(node.index()).map_or(1.0, |load| load.worst.as_f64());
+        found.is_storm = found.callers >= 2 || worst > system.limits.max_amplification;
+        found.layers.sort_by_key(|(id, policy, _)| (std::cmp::Reverse(policy.tries().unwrap_or(u64::MAX)), *id));
+        found.layers.dedup_by_key(|(id, ..)| *id);
+        out.push(found);
+    }
+    out
+}
+
+/// Says it: the layer with most tries first, two more as examples.
+pub(super) fn report<'f>(
+    found: &Unbounded,
+    message: String,
+    findings: &'f mut super::Findings,
+) -> Option<&'f mut super::Draft> {
+    let (id, policy, edge) = found.layers.first()?;
+    let draft = findings.report(advice::site(policy, policy.attempts.span()), message);
+    draft.about(*id, policy).on_edge(*edge).confidence(found.confidence).weight(found.tries);
+    draft.label(advice::layer(policy));
+    for (_, policy, _) in found.layers.iter().skip(1).take(2) {
+        draft.related(advice::site(policy, policy.attempts.span()), format!("and here: {}", advice::layer(policy)));
+    }
+    if found.layers.len() > 3 {
+        draft.note(format!("and {} more", found.layers.len() - 3));
+    }
+    if !found.is_storm {
+        draft.pedantic();
+    }
+    Some(draft)
+}

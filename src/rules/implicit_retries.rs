@@ -1,0 +1,138 @@
+//! Retries that nobody wrote. Page: `rules/implicit-retries.md`.
+
+use std::collections::HashMap;
+
+use super::view::EdgeView;
+use super::{EdgeRef, Findings, advice};
+use crate::facts::{Classes, Dialect, Policy, PolicyId, PolicyKind, Position, Protocol, words};
+use crate::finding::{Identity, Severity};
+use crate::graph::{Nest, System, paths};
+
+pub(super) fn check(system: &System, findings: &mut Findings) {
+    let mut on_best_path = BestPaths::default();
+    for view in EdgeView::all(system) {
+        for layer in view.edge.layers.iter().filter(|layer| layer.position.is_request_path()) {
+            for nest in &layer.alternatives {
+                for id in &nest.policies {
+                    let Some(policy) = system.facts.policy(*id) else { continue };
+                    if policy.kind == PolicyKind::Default && policy.tries().is_some_and(|tries| tries > 1) {
+                        report(system, &view, nest, *id, policy, &mut on_best_path, findings);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn report(
+    system: &System,
+    view: &EdgeView,
+    nest: &Nest,
+    id: PolicyId,
+    policy: &Policy,
+    on_best_path: &mut BestPaths,
+    findings: &mut Findings,
+) {
+    let by = policy.attempts.default_by().unwrap_or(&policy.source).to_owned();
+    let times = times(policy.tries().unwrap_or(1).saturating_sub(1));
+    let product = on_best_path.product(system, view, id).or_else(|| product_on_edge(system, view, id));
+    let repeats_unsafe = repeats_unsafe(view, policy);
+    let place = advice::place(policy.position);
+    let draft = findings
+        .report(nest.site, format!("{by} retries {} {times} {place} although no file says so", view.arrow()));
+    draft
+        .about(id, policy)
+        .identity(Identity::Place(format!("default of {by} {}", policy.position.name()).into()))
+        .on_edge(view.at)
+        .confidence(nest.confidence)
+        .default_of(&format!("{by}\0{}", policy.position.name()))
+        .many(format!("{by} retries "), format!(" calls {times} {place} although no file says so"))
+        .label(format!("nothing set here, so {by}'s default stands: {}", advice::tries_in_words(policy)));
+    if let Some(on) = policy.retries_on.known() {
+        let classes: Vec<&str> = on.and(spoken(view)).iter().map(|class| class.name()).collect();
+        if !classes.is_empty() {
+            draft.note(format!("it repeats what fails as {}", words::list(&classes)));
+        }
+    }
+    draft.help(match policy.dialect {
+        Dialect::Istio if policy.position == Position::ServerSidecar => {
+            "`defaultInboundHttpRetryPolicy: {}` in the mesh configuration switches it off"
+        }
+        Dialect::Istio => "write `retries: { attempts: 0 }` where a repeated call is not wanted, or the number that is",
+        Dialect::Envoy => "write `num_retries: 0` where a repeated call is not wanted, or the number that is",
+        _ => "write the number of tries that is wanted, one where a repeated call is not",
+    });
+    match product {
+        Some(product) => draft
+            .severity(Severity::Warning)
+            .weight(product)
+            .note(format!("it is a factor in {} requests for one at `{}`", words::factor(product), view.callee.display)),
+        None if repeats_unsafe => {
+            draft.severity(Severity::Warning).note("among what it repeats are requests that must not be made twice")
+        }
+        None => draft.severity(Severity::Note),
+    };
+}
+
+/// `once`, `twice`, `three times`.
+fn times(retries: u64) -> String {
+    match retries {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{} times", words::number(n)),
+    }
+}
+
+/// The classes that an edge can produce.
+fn spoken(view: &EdgeView) -> Classes {
+    if view.edge.protocol == Some(Protocol::Grpc) { Classes::GRPC } else { Classes::HTTP }
+}
+
+/// Whether a known unsafe method is repeated in a class in which it may have been carried out.
+fn repeats_unsafe(view: &EdgeView, policy: &Policy) -> bool {
+    let Some(operation) = &view.edge.operation else { return false };
+    let is_unsafe = super::non_idempotent_retry::is_unsafe(operation, view.edge.protocol) == Some(true);
+    let covered = operation.method.as_deref().is_none_or(|method| {
+        policy.methods.known().is_some_and(|methods| methods.covers(method))
+    });
+    is_unsafe
+        && covered
+        && view.edge.idempotent != Some(true)
+        && policy.retries_on.known().is_some_and(|on| !on.and(Classes::UNSAFE).and(spoken(view)).is_empty())
+}
+
+/// The tries of the edge alone, if the default is one of two or more factors of an overload above the limit.
+fn product_on_edge(system: &System, view: &EdgeView, id: PolicyId) -> Option<f64> {
+    let load = view.load?;
+    let product = load.factor.tries.as_f64();
+    (Classes::OVERLOAD.contains(load.class)
+        && product > system.limits.max_amplification
+        && load.factor.parts.len() >= 2
+        && load.factor.parts.iter().any(|part| part.policy == id))
+    .then_some(product)
+}
+
+/// The worst path into each callee, looked up once.
+#[derive(Default)]
+struct BestPaths(HashMap<petgraph::graph::NodeIndex, Vec<(EdgeRef, PolicyId, f64)>>);
+
+impl BestPaths {
+    /// What one request becomes at the callee by its worst path, if that is above the limit, in an overload or timeout
+    /// class, and the default on this edge is a factor of it.
+    fn product(&mut self, system: &System, view: &EdgeView, id: PolicyId) -> Option<f64> {
+        let node = system.amplification.nodes.get(view.target.index())?;
+        let worst = node.worst.as_f64();
+        if worst <= system.limits.max_amplification || !node.class.is_some_and(|class| Classes::OVERLOAD.contains(class)) {
+            return None;
+        }
+        let factors = self.0.entry(view.target).or_insert_with(|| {
+            let best = paths::k_best(system, view.target, 1);
+            let hops = best.iter().flat_map(|path| &path.hops);
+            hops.flat_map(|hop| {
+                hop.factor.parts.iter().map(|part| (EdgeRef::Net(hop.edge), part.policy, part.tries.as_f64()))
+            })
+            .collect()
+        });
+        factors.iter().any(|(edge, policy, tries)| *edge == view.at && *policy == id && *tries > 1.0).then_some(worst)
+    }
+}

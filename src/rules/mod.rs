@@ -1,0 +1,126 @@
+//! Systems in, findings out: the registry of rules, and the steps between what checks report and what users see.
+//!
+//! A rule is a page (`rules/<id>.md`: everything a user needs) and a check of the same name (`src/rules/<id>.rs`). Checks
+//! see one [`System`], that is one environment, and know nothing of each other; what holds in several environments, which
+//! of two findings about one defect stands, and what a comment silences is decided here, once for all of them:
+//!
+//! ```text
+//! checks ─► adjust (confidence, roles) ─► precedence ─► merge environments ─► suppress ─► join defaults ─► group, sort
+//! ```
+
+mod advice;
+mod bounds;
+#[cfg(test)]
+mod check_tests;
+mod findings;
+#[cfg(test)]
+mod fixture;
+mod page;
+mod precedence;
+mod settle;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use findings::{Draft, EdgeRef, Findings};
+pub use page::{Category, Meta, Pedantic};
+pub use view::{EdgeView, Ends, nest_of, policies};
+
+use std::sync::LazyLock;
+
+use crate::finding::Finding;
+use crate::graph::System;
+use crate::suppress;
+
+/// A rule: its page and its check.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its name, in kebab-case, for ever.
+    pub id: &'static str,
+    /// Its page, front matter included.
+    pub page: &'static str,
+    /// Looks at one environment and reports.
+    pub check: fn(&System, &mut Findings),
+    meta: &'static LazyLock<Meta>,
+}
+
+macro_rules! rules {
+    ($($id:literal => $module:ident),+ $(,)?) => {
+        $(mod $module;)+
+        /// Every rule, sorted by id.
+        pub static ALL: &[Rule] = &[$(Rule {
+            id: $id,
+            page: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/", $id, ".md")),
+            check: $module::check,
+            meta: {
+                static META: LazyLock<Meta> = LazyLock::new(|| page::meta(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/", $id, ".md"))));
+                &META
+            },
+        }),+];
+    };
+}
+
+rules! {
+    "excessive-attempts" => excessive_attempts,
+    "implicit-retries" => implicit_retries,
+    "ineffective-retry" => ineffective_retry,
+    "missing-circuit-breaker" => missing_circuit_breaker,
+    "missing-retry-budget" => missing_retry_budget,
+    "non-idempotent-retry" => non_idempotent_retry,
+    "pool-exhaustion" => pool_exhaustion,
+    "retry-amplification" => retry_amplification,
+    "retry-cycle" => retry_cycle,
+    "stacked-retries" => stacked_retries,
+    "unbounded-retries" => unbounded_retries,
+    "unknown-suppression" => unknown_suppression,
+    "unreadable-file" => unreadable_file,
+    "unused-suppression" => unused_suppression,
+}
+
+impl Rule {
+    /// What the page's front matter says.
+    pub fn meta(&self) -> &'static Meta {
+        self.meta
+    }
+
+    /// The page behind its front matter as a reader wants it: without the markers that only tests need.
+    pub fn body(&self) -> String {
+        page::body(self.page)
+    }
+}
+
+/// The rule of an id.
+pub fn find(id: &str) -> Option<&'static Rule> {
+    ALL.iter().find(|rule| rule.id == id)
+}
+
+/// What changes the findings of a run besides the facts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Keep findings in test code (D-18).
+    pub include_tests: bool,
+}
+
+/// Runs every rule on every environment. The findings are sorted worst first, then by path, position and rule; those that
+/// a comment or a standing decision covers are marked, those that only `--pedantic` shows are marked, none is left out.
+pub fn check(systems: &[System], options: Options) -> Vec<Finding> {
+    let Some(facts) = systems.first().map(|system| system.facts) else {
+        return Vec::new();
+    };
+    let mut drafts = Vec::new();
+    for system in systems {
+        let mut own = Findings::of(ALL, system);
+        settle::adjust(&mut own, facts, options);
+        precedence::apply(&mut own);
+        settle::stamp(&mut own, system);
+        drafts.append(&mut own);
+    }
+    let mut drafts = settle::merge(drafts);
+    let used = suppress::apply(facts, drafts.iter_mut().map(|draft| &mut draft.finding));
+    let mut drafts = settle::join_defaults(drafts);
+    let mut unused = unused_suppression::drafts(facts, &used);
+    settle::adjust(&mut unused, facts, options);
+    suppress::apply(facts, unused.iter_mut().map(|draft| &mut draft.finding));
+    drafts.append(&mut unused);
+    settle::finish(drafts, facts)
+}

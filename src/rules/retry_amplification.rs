@@ -1,0 +1,297 @@
+//! Tries that multiply along a path. Page: `rules/retry-amplification.md`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use petgraph::graph::NodeIndex;
+
+use super::view::nest_of;
+use super::{Draft, EdgeRef, Findings, advice};
+use crate::facts::{Confidence, words};
+use crate::finding::Severity;
+use crate::graph::amount::Amount;
+use crate::graph::{Hop, Node, NodeLoad, Part, Path, System, paths};
+
+/// So many paths are shown; the rest is a sum.
+const PATHS: usize = 3;
+/// So many ways to switch retries off are named in the help.
+const SWITCHES: usize = 3;
+
+pub(super) fn check(system: &System, findings: &mut Findings) {
+    let loads = &system.amplification.nodes;
+    let mut order: Vec<NodeIndex> = system
+        .net
+        .graph
+        .node_indices()
+        .filter(|node| loads.get(node.index()).is_some_and(|load| level(system, load).is_some()))
+        .collect();
+    // The deepest service of a path first: what is worst there explains the services above it.
+    let worst = |node: &NodeIndex| loads.get(node.index()).map_or(0.0, |load| load.worst.as_f64());
+    order.sort_by(|a, b| worst(b).total_cmp(&worst(a)).then(a.cmp(b)));
+    let mut explained: HashMap<NodeIndex, f64> = HashMap::new();
+    for node in order {
+        let Some(load) = loads.get(node.index()) else { continue };
+        if explained.get(&node).is_some_and(|product| *product >= load.worst.as_f64()) {
+            continue;
+        }
+        let best = paths::k_best(system, node, PATHS);
+        if let Some(path) = best.first().filter(|path| is_product_of_hops(path)) {
+            report(system, node, load, path, &best, findings);
+            explain(system, path, &mut explained);
+        }
+    }
+}
+
+/// The level that a service's worst path has, if any; by the bounded figure where every layer has a budget.
+fn level(system: &System, load: &NodeLoad) -> Option<Severity> {
+    let figure = load.bounded.filter(|_| load.all_bounded).unwrap_or(load.worst.as_f64());
+    if figure > system.limits.error_amplification {
+        Some(Severity::Error)
+    } else {
+        (figure > system.limits.max_amplification).then_some(Severity::Warning)
+    }
+}
+
+fn multiplies(hop: &Hop) -> bool {
+    hop.factor.tries > Amount::ONE
+}
+
+/// Whether two or more hops multiply, the last one among them. One hop alone is stacked-retries; where the last one adds
+/// nothing, the service above it has the same number and is the place to look. What has no end at all is said by
+/// retry-cycle or unbounded-retries.
+fn is_product_of_hops(path: &Path) -> bool {
+    path.hops.last().is_some_and(multiplies)
+        && path.hops.iter().filter(|hop| multiplies(hop)).count() >= 2
+        && !path.product.is_unbounded()
+}
+
+/// Remembers what this path says about the services on it.
+fn explain(system: &System, path: &Path, explained: &mut HashMap<NodeIndex, f64>) {
+    let mut product = Amount::ONE;
+    for hop in &path.hops {
+        product = product * hop.factor.tries;
+        if let Some((_, target)) = system.net.graph.edge_endpoints(hop.edge) {
+            let known = explained.entry(target).or_insert(0.0);
+            *known = known.max(product.as_f64());
+        }
+    }
+}
+
+fn ends<'s>(system: &'s System, hop: &Hop) -> Option<(&'s Node, &'s Node)> {
+    let (from, to) = system.net.graph.edge_endpoints(hop.edge)?;
+    Some((system.net.graph.node_weight(from)?, system.net.graph.node_weight(to)?))
+}
+
+fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: &[Path], findings: &mut Findings) {
+    let Some((first, last)) = path.hops.first().zip(path.hops.last()) else { return };
+    let Some(((root, _), (_, callee))) = ends(system, first).zip(ends(system, last)) else { return };
+    let Some(site) = greatest(last).map(|part| part.site) else { return };
+    let Some(severity) = level(system, load) else { return };
+
+    let least = if load.is_lower_bound { "at least " } else { "" };
+    let about = if load.about { "about " } else { "" };
+    let many = load.worst;
+    let message =
+        format!("one request to `{}` can become {least}{about}{many} requests at `{}`", root.display, callee.display);
+    let draft = findings.report(site, message);
+    draft.severity(severity).path(&root.display, &callee.display).weight(many.as_f64());
+    label_hops(system, path, draft);
+    draft.note(worst_for(path, &callee.display));
+    draft.note(budgets(load, path));
+    for other in best.iter().skip(1) {
+        draft.note(format!("also by {}: {}", route(system, other), requests(other.product)));
+    }
+    if let Some(rest) = rest(system, load, best) {
+        draft.note(format!("all other paths together: {rest}"));
+    }
+    for policy in load.unknown.iter().filter_map(|id| system.facts.policy(*id)) {
+        let why = policy.attempts.why().map_or_else(|| "not told".to_owned(), ToString::to_string);
+        draft.note(format!("one factor is unknown and counted as 1: `{}` ({why})", policy.name));
+    }
+    if let Some(owners) = owners(system, path) {
+        draft.note(owners);
+    }
+    if let Some(help) = help(system, path, &callee.display) {
+        draft.help(help);
+    }
+    if let Some(accept) = system.net.graph.node_weight(node).and_then(|node| node.service.accept.as_ref()) {
+        if many.as_f64() <= accept.max_amplification {
+            draft.accepted(accept);
+        } else {
+            draft.note(format!("accepted up to {}×: {}", words::factor(accept.max_amplification), accept.reason));
+        }
+    }
+}
+
+/// The part of a hop with most tries; of equals the one nearest the callee.
+fn greatest(hop: &Hop) -> Option<&Part> {
+    hop.factor.parts.iter().fold(None, |best: Option<&Part>, part| match best {
+        Some(best) if best.tries > part.tries => Some(best),
+        _ => Some(part),
+    })
+}
+
+/// One label per factor, from the root on, each with the product so far; the last hop's is the primary one.
+fn label_hops(system: &System, path: &Path, draft: &mut Draft) {
+    let mut product = Amount::ONE;
+    let mut is_first = true;
+    let primary = path.hops.last().and_then(greatest);
+    for hop in &path.hops {
+        let Some((from, to)) = ends(system, hop) else { continue };
+        let edge = system.net.graph.edge_weight(hop.edge);
+        draft.confidence(edge.map_or(Confidence::High, |edge| edge.confidence));
+        for part in hop.factor.parts.iter().filter(|part| part.tries > Amount::ONE) {
+            let Some(policy) = system.facts.policy(part.policy) else { continue };
+            let nest = edge.and_then(|edge| nest_of(edge, part.policy));
+            draft.confidence(nest.map_or(Confidence::High, |nest| nest.confidence).min(policy.confidence));
+            product = product * part.tries;
+            let so_far = if is_first { String::new() } else { format!(" = {product}") };
+            is_first = false;
+            let stacked = hop.factor.parts.iter().filter(|part| part.tries > Amount::ONE).count() > 1;
+            let place = if stacked { format!(" {}", advice::place(part.position)) } else { String::new() };
+            let text = format!(
+                "{} → {}{place}: {} (×{}{so_far})",
+                from.display,
+                to.display,
+                advice::layer(policy),
+                part.tries
+            );
+            if primary.is_some_and(|primary| std::ptr::eq(primary, part)) {
+                draft.label(text);
+            } else {
+                draft.related(part.site, text);
+            }
+        }
+    }
+    for hop in path.hops.iter().rev() {
+        draft.on_edge(EdgeRef::Net(hop.edge));
+    }
+}
+
+/// `worst for overload (503 at every hop)`.
+fn worst_for(path: &Path, callee: &str) -> String {
+    let Some(last) = path.hops.last().map(|hop| hop.class) else { return String::new() };
+    if path.hops.iter().all(|hop| hop.class == last) {
+        format!("worst for {} ({} at every hop)", last.name(), last.describe())
+    } else {
+        let mut above: Vec<&str> = path.hops.iter().map(|hop| hop.class.describe()).collect();
+        above.pop();
+        above.dedup();
+        above.reverse();
+        format!("worst for {} ({} at `{callee}`, then {} above it)", last.name(), last.describe(), words::list(&above))
+    }
+}
+
+/// What budgets make of it.
+fn budgets(load: &NodeLoad, path: &Path) -> String {
+    let parts = || path.hops.iter().flat_map(|hop| &hop.factor.parts).filter(|part| part.tries > Amount::ONE);
+    match load.bounded {
+        Some(bounded) if parts().any(|part| part.bound.is_some()) => {
+            let all = if load.all_bounded { "every layer on this path has a budget" } else { "some layers have a budget" };
+            format!("{all}: while they hold, {}", requests(Amount::from_f64(bounded)))
+        }
+        _ => "no layer on this path has a budget".to_owned(),
+    }
+}
+
+/// A number of requests in words.
+fn requests(amount: Amount) -> String {
+    format!("{amount} {}", if amount == Amount::ONE { "request" } else { "requests" })
+}
+
+/// `web → cart → ledger`.
+fn route(system: &System, path: &Path) -> String {
+    let mut names: Vec<Arc<str>> = Vec::with_capacity(path.hops.len() + 1);
+    for hop in &path.hops {
+        if let Some((from, to)) = ends(system, hop) {
+            if names.is_empty() {
+                names.push(from.display.clone());
+            }
+            names.push(to.display.clone());
+        }
+    }
+    names.join(" → ")
+}
+
+/// What arrives by the paths that are not shown.
+fn rest(system: &System, load: &NodeLoad, best: &[Path]) -> Option<String> {
+    let Amount::Exact(all) = load.load else { return None };
+    let shown: f64 = best
+        .iter()
+        .map(|path| {
+            let fan_out: f64 = path
+                .hops
+                .iter()
+                .filter_map(|hop| system.net.graph.edge_weight(hop.edge))
+                .map(|edge| edge.per_request)
+                .product();
+            path.product.as_f64() * fan_out
+        })
+        .sum();
+    let rest = all as f64 - shown;
+    (best.len() == PATHS && rest >= 1.0).then(|| requests(Amount::from_f64(rest.round())))
+}
+
+/// Who looks after the hops, where files say so.
+fn owners(system: &System, path: &Path) -> Option<String> {
+    let owned: Vec<String> = path
+        .hops
+        .iter()
+        .filter(|hop| multiplies(hop))
+        .filter_map(|hop| ends(system, hop))
+        .filter_map(|(from, to)| {
+            let owner = from.service.owner.as_ref()?;
+            Some(format!("{} → {} is owned by {owner}", from.display, to.display))
+        })
+        .collect();
+    (!owned.is_empty()).then(|| owned.join(", "))
+}
+
+/// What would change it: retries at one hop only, or a budget at the last one.
+fn help(system: &System, path: &Path, callee: &str) -> Option<String> {
+    let last = path.hops.last()?;
+    let kept = greatest(last)?;
+    let off: Vec<&Part> = path
+        .hops
+        .iter()
+        .flat_map(|hop| &hop.factor.parts)
+        .filter(|part| part.tries > Amount::ONE && !std::ptr::eq(*part, kept))
+        .collect();
+    let mut text = format!("retry at one hop only: {} leaves {}×", switches(system, path, &off), kept.tries);
+    let policy = system.facts.policy(kept.policy)?;
+    if kept.bound.is_none()
+        && let Some(budget) = advice::budget(policy, callee)
+    {
+        let tries = kept.tries.as_f64();
+        let left = path.product.as_f64() / tries * advice::budget_leaves(policy, tries);
+        text.push_str(&format!(", or bound it: {budget} leaves {}×", words::factor(left)));
+    }
+    Some(text)
+}
+
+/// How to switch these parts off, and for which hops: `attempts: 0` for web → checkout in mesh/checkout.yaml.
+fn switches(system: &System, path: &Path, off: &[&Part]) -> String {
+    let mut out: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    for hop in &path.hops {
+        let Some((from, to)) = ends(system, hop) else { continue };
+        for part in hop.factor.parts.iter().filter(|part| off.iter().any(|other| std::ptr::eq(*other, *part))) {
+            let Some(policy) = system.facts.policy(part.policy) else { continue };
+            let (how, file) = (advice::retry_off(policy), advice::path(system.facts, part.site));
+            let arrow = format!("{} → {}", from.display, to.display);
+            match out.iter_mut().find(|(other, place, _)| *other == how && *place == file) {
+                Some((_, _, arrows)) => arrows.push(arrow),
+                None => out.push((how, file, vec![arrow])),
+            }
+        }
+    }
+    let more: usize = out.iter().skip(SWITCHES).map(|(.., arrows)| arrows.len()).sum();
+    let mut texts: Vec<String> = out
+        .iter()
+        .take(SWITCHES)
+        .map(|(how, file, arrows)| format!("{how} for {} in {file}", words::list(arrows)))
+        .collect();
+    if more > 0 {
+        texts.push(format!("the same for {more} more"));
+    }
+    words::list(&texts)
+}

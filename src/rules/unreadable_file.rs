@@ -1,0 +1,24 @@
+//! Files that could not be read to their end. Page: `rules/unreadable-file.md`.
+
+use super::Findings;
+use crate::finding::Severity;
+use crate::graph::System;
+
+pub(super) fn check(system: &System, findings: &mut Findings) {
+    for problem in &system.facts.problems {
+        let file = system.facts.file(problem.span.file);
+        let path = file.map_or("a file", |file| &*file.path);
+        // A template is no mistake of the reader's: what it says is known only once it is rendered.
+        let matters = !problem.template && (problem.recognised || file.is_some_and(|file| file.named));
+        findings
+            .report(problem.span, format!("{path} cannot be read: {}", problem.message))
+            .severity(if matters { Severity::Warning } else { Severity::Note })
+            .label(if problem.template { "decided when the template is rendered" } else { "reading broke here" })
+            .help(if problem.template {
+                "render the chart (`helm template`) and run over the result, to have it checked too"
+            } else {
+                "mend the file, or leave it out with `exclude` under [scan] in retrylint.toml"
+            })
+            .everywhere();
+    }
+}

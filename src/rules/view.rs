@@ -1,0 +1,109 @@
+//! What rules loop over: [`EdgeView`], an edge with everything that was computed for it, and [`policies`], the policies
+//! of one environment with their two ends.
+
+use petgraph::graph::NodeIndex;
+use petgraph::visit::EdgeRef as _;
+
+use super::EdgeRef;
+use crate::facts::{Policy, PolicyId};
+use crate::graph::{Edge, EdgeLoad, EdgeTime, Nest, Node, System};
+
+/// An edge and what is known of it. Edges between services and routes whose callers nobody knows look the same.
+#[derive(Clone, Copy, Debug)]
+pub struct EdgeView<'s> {
+    /// Which one.
+    pub at: EdgeRef,
+    /// Who calls; none if nobody knows.
+    pub caller: Option<&'s Node>,
+    /// Who is called.
+    pub callee: &'s Node,
+    /// The callee's index.
+    pub target: NodeIndex,
+    /// The edge.
+    pub edge: &'s Edge,
+    /// Its tries.
+    pub load: Option<&'s EdgeLoad>,
+    /// Its times.
+    pub time: Option<&'s EdgeTime>,
+}
+
+impl<'s> EdgeView<'s> {
+    /// Every edge of a system: those between services by index, then the open ones.
+    pub fn all(system: &'s System<'_>) -> impl Iterator<Item = EdgeView<'s>> {
+        let graph = &system.net.graph;
+        let closed = graph.edge_references().filter_map(move |edge| {
+            Some(EdgeView {
+                at: EdgeRef::Net(edge.id()),
+                caller: Some(graph.node_weight(edge.source())?),
+                callee: graph.node_weight(edge.target())?,
+                target: edge.target(),
+                edge: edge.weight(),
+                load: system.amplification.edges.get(edge.id().index()),
+                time: system.deadlines.edges.get(edge.id().index()),
+            })
+        });
+        let open = system.net.open.iter().enumerate().filter_map(move |(index, (callee, edge))| {
+            Some(EdgeView {
+                at: EdgeRef::Open(index),
+                caller: None,
+                callee: graph.node_weight(*callee)?,
+                target: *callee,
+                edge,
+                load: system.amplification.open.get(index),
+                time: system.deadlines.open.get(index),
+            })
+        });
+        closed.chain(open)
+    }
+
+    /// `web → ledger`, or `any caller → ledger`.
+    pub fn arrow(&self) -> String {
+        format!("{} → {}", self.caller.map_or("any caller", |node| &node.display), self.callee.display)
+    }
+}
+
+/// The nest of an edge that holds a policy.
+pub fn nest_of(edge: &Edge, policy: PolicyId) -> Option<&Nest> {
+    edge.layers.iter().flat_map(|layer| &layer.alternatives).find(|nest| nest.policies.contains(&policy))
+}
+
+/// The two ends of a policy, as far as they are known.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends<'s> {
+    /// Who calls.
+    pub caller: Option<&'s Node>,
+    /// Who is called.
+    pub callee: Option<&'s Node>,
+}
+
+impl Ends<'_> {
+    /// A call that goes through the policy, to stand behind "one" or "a": ``call from `web` to `ledger` ``.
+    pub fn call(&self, policy: &Policy) -> String {
+        match (self.caller, self.callee) {
+            (Some(caller), Some(callee)) => format!("call from `{}` to `{}`", caller.display, callee.display),
+            (None, Some(callee)) => format!("call to `{}`", callee.display),
+            (Some(caller), None) => format!("call from `{}` through `{}`", caller.display, policy.name),
+            (None, None) => format!("call through `{}`", policy.name),
+        }
+    }
+
+    /// The callee in backticks, or other words for it.
+    pub fn callee_or(&self, unknown: &str) -> String {
+        self.callee.map_or_else(|| unknown.to_owned(), |node| format!("`{}`", node.display))
+    }
+}
+
+/// Every policy of this environment that retries, with its ends, in order of id.
+pub fn policies<'s>(system: &'s System<'_>) -> impl Iterator<Item = (PolicyId, &'s Policy, Ends<'s>)> {
+    let net = &system.net;
+    let node = |index: Option<NodeIndex>| index.and_then(|index| net.graph.node_weight(index));
+    system
+        .facts
+        .policies()
+        .filter(move |(id, _)| net.in_environment.get(id.0 as usize).copied().unwrap_or(true))
+        .filter(|(_, policy)| policy.may_retry() || !policy.ineffective.is_empty())
+        .map(move |(id, policy)| {
+            let ends = net.resolved.get(id.0 as usize).copied().unwrap_or_default();
+            (id, policy, Ends { caller: node(ends.caller), callee: node(ends.callee) })
+        })
+}
