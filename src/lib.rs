@@ -1,6 +1,7 @@
 //! retrylint finds retry storms before they happen. Data goes one way:
 //! scan → read (files → facts) → link (facts → graph) → analyse → check (rules → findings) → report.
 
+pub mod config;
 pub mod facts;
 pub mod finding;
 pub mod fingerprint;

@@ -44,7 +44,7 @@ pub struct Call {
 }
 
 /// What says that a call exists; the order is that of precedence (D-8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallSource {
     /// A proxy's route.

@@ -8,10 +8,32 @@
 
 pub mod alike;
 pub mod amount;
+pub mod amplification;
 pub mod budgets;
+pub mod cycles;
+pub mod deadlines;
+mod edges;
+pub mod fitting;
+#[cfg(test)]
+pub(crate) mod fixtures;
 pub mod handover;
+mod identity;
+mod inference;
+mod layers;
+pub mod link;
+pub mod load;
+mod membership;
+#[cfg(test)]
+mod nets;
 pub mod order;
+mod ownership;
 pub mod paths;
+mod placement;
+mod policies;
+mod routes;
+mod scope;
+mod selectors;
+mod services;
 pub mod tries;
 
 use std::sync::Arc;
@@ -40,6 +62,19 @@ pub struct System<'a> {
     pub deadlines: Deadlines,
 }
 
+impl<'a> System<'a> {
+    /// Computes everything that follows from a graph, in time linear in its services and calls.
+    pub fn new(facts: &'a Facts, limits: &'a Limits, net: Net) -> Self {
+        let order = order::Order::new(&net);
+        let tries = tries::Tries::new(facts);
+        let alike = alike::Alike::new(&tries, &net);
+        let rates = load::rates(&net, &tries, &alike, &order);
+        let amplification = amplification::amplification_of(&net, (&tries, &alike, &order), &rates);
+        let deadlines = deadlines::deadlines_of(&net, facts, &tries, &order);
+        System { facts, limits, net, amplification, deadlines }
+    }
+}
+
 /// The call graph of one environment.
 #[derive(Debug, Default)]
 pub struct Net {
@@ -47,7 +82,8 @@ pub struct Net {
     pub environment: Option<Arc<str>>,
     /// Services and calls. Two edges between the same services are two different operations.
     pub graph: DiGraph<Node, Edge>,
-    /// Route objects whose callers are unknown: `(any) -> callee`. Checked like edges, part of no path, no load (D-15).
+    /// Route objects whose callers are unknown: `(any) -> callee`. Checked like edges, part of no path, no load (D-15). One
+    /// for each callee and position: who comes through a gateway and who through a sidecar are not the same callers.
     pub open: Vec<(NodeIndex, Edge)>,
     /// For each policy of the facts (by index): where it ended up.
     pub resolved: Vec<Resolved>,
@@ -95,7 +131,7 @@ pub enum Membership {
 /// One service calls another.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    /// The calls behind it; empty for an open edge.
+    /// The calls behind it; empty for an open edge, and for one that only a policy of a known caller proves.
     pub calls: Vec<CallId>,
     /// What says so, the best source.
     pub source: CallSource,
@@ -237,6 +273,10 @@ pub struct NodeLoad {
     pub unknown: Vec<PolicyId>,
     /// Whether a by-time policy is among the factors ("about").
     pub about: bool,
+    /// Requests per second while all is well; none where a root without a rate reaches it.
+    pub rate: Option<f64>,
+    /// Requests per second if everything fails.
+    pub rate_worst: Option<Amount>,
 }
 
 /// Tries of one edge.
@@ -246,7 +286,8 @@ pub struct EdgeLoad {
     pub class: Class,
     /// The tries for it.
     pub factor: Factor,
-    /// The class with the most connection attempts among those that never arrive (`connect`, `unsent`).
+    /// The class with the most connection attempts among those that never arrive (`connect`, `unsent`); none if they are no
+    /// more than the tries of `factor`.
     pub unsent: Option<(Class, Factor)>,
 }
 
@@ -312,8 +353,11 @@ pub struct NodeTime {
 pub struct EdgeTime {
     /// Slowest answer of the whole call, all layers folded; none if it has no finite bound.
     pub slowest: Option<Nanos>,
-    /// When the caller's outermost layer gives up one attempt; without a limit of its own, its total. None: never.
+    /// When somebody on the caller's side first stops waiting for a try: the least of its layers' attempt limits, or of
+    /// their totals where they have none. None: never.
     pub gives_up: Option<Nanos>,
+    /// Whose limit that is.
+    pub gives_up_by: Option<PolicyId>,
     /// Whether a written number is among what `slowest` rests on.
     pub is_written: bool,
 }

@@ -71,7 +71,15 @@ pub(super) fn breaker(policy: &Policy, callee: &str) -> String {
 
 /// A policy's tries as a label says them: `two retries, three tries`; a default says whose.
 pub(super) fn layer(policy: &Policy) -> String {
-    let tries = match policy.attempts.known() {
+    match policy.attempts.default_by() {
+        Some(by) => format!("{by}'s default: {}", tries_in_words(policy)),
+        None => tries_in_words(policy),
+    }
+}
+
+/// A policy's tries, whoever set them: `two retries, three tries`.
+pub(super) fn tries_in_words(policy: &Policy) -> String {
+    match policy.attempts.known() {
         Some(Attempts::Times(n)) => format!("{}, {}", words::retries(n.saturating_sub(1)), words::tries(*n)),
         Some(Attempts::Unbounded) => "retries without end".to_owned(),
         Some(Attempts::ByTime) => match policy.total.limit.limit() {
@@ -82,10 +90,6 @@ pub(super) fn layer(policy: &Policy) -> String {
             Some(why) => format!("an unknown number of tries ({why})"),
             None => "an unknown number of tries".to_owned(),
         },
-    };
-    match policy.attempts.default_by() {
-        Some(by) => format!("{by}'s default: {tries}"),
-        None => tries,
     }
 }
 

@@ -11,10 +11,10 @@ use crate::finding::{Finding, Identity, Label, Severity, Suppressed};
 use crate::graph::System;
 use crate::source::Span;
 
-/// What the checks of one environment report.
-#[derive(Debug, Default)]
+/// What the checks of one environment report, and the rule that is running.
+#[derive(Debug)]
 pub struct Findings {
-    rule: Option<&'static Rule>,
+    rule: &'static Rule,
     drafts: Vec<Draft>,
 }
 
@@ -47,23 +47,21 @@ pub struct Draft {
 }
 
 impl Findings {
-    /// Runs one rule.
-    pub(super) fn run(&mut self, rule: &'static Rule, system: &System) {
-        self.rule = Some(rule);
-        (rule.check)(system, self);
-        self.rule = None;
-    }
-
-    /// What was reported, in the order of reporting.
-    pub(super) fn into_drafts(self) -> Vec<Draft> {
-        self.drafts
+    /// What `rules` report about one environment, in the order of reporting.
+    pub(super) fn of(rules: &'static [Rule], system: &System) -> Vec<Draft> {
+        let mut drafts = Vec::new();
+        for rule in rules {
+            let mut findings = Findings { rule, drafts };
+            (rule.check)(system, &mut findings);
+            drafts = findings.drafts;
+        }
+        drafts
     }
 
     /// Reports at the page's first level, with high confidence, about the place that `span` is.
     pub fn report(&mut self, span: Span, message: impl Into<String>) -> &mut Draft {
-        debug_assert!(self.rule.is_some(), "reported outside of a check");
-        self.drafts.push(Draft::new(self.rule.unwrap_or(&super::ALL[0]), span, message.into()));
-        let last = self.drafts.len() - 1;
+        let last = self.drafts.len();
+        self.drafts.push(Draft::new(self.rule, span, message.into()));
         &mut self.drafts[last]
     }
 }

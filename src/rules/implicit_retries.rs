@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::view::EdgeView;
 use super::{EdgeRef, Findings, advice};
-use crate::facts::{Classes, Dialect, Policy, PolicyId, PolicyKind, Protocol, words};
+use crate::facts::{Classes, Dialect, Policy, PolicyId, PolicyKind, Position, Protocol, words};
 use crate::finding::{Identity, Severity};
 use crate::graph::{Nest, System, paths};
 
@@ -37,22 +37,27 @@ fn report(
     let times = times(policy.tries().unwrap_or(1).saturating_sub(1));
     let product = on_best_path.product(system, view, id).or_else(|| product_on_edge(system, view, id));
     let repeats_unsafe = repeats_unsafe(view, policy);
-    let draft = findings.report(nest.site, format!("{by} retries {} {times} although no file says so", view.arrow()));
+    let place = advice::place(policy.position);
+    let draft = findings
+        .report(nest.site, format!("{by} retries {} {times} {place} although no file says so", view.arrow()));
     draft
         .about(id, policy)
         .identity(Identity::Place(format!("default of {by} {}", policy.position.name()).into()))
         .on_edge(view.at)
         .confidence(nest.confidence)
         .default_of(&format!("{by}\0{}", policy.position.name()))
-        .many(format!("{by} retries "), format!(" calls {times} although no file says so"))
-        .label(format!("no file sets retries for this: {}", advice::layer(policy)));
+        .many(format!("{by} retries "), format!(" calls {times} {place} although no file says so"))
+        .label(format!("nothing set here, so {by}'s default stands: {}", advice::tries_in_words(policy)));
     if let Some(on) = policy.retries_on.known() {
         let classes: Vec<&str> = on.and(spoken(view)).iter().map(|class| class.name()).collect();
         if !classes.is_empty() {
-            draft.note(format!("{} what fails as {}", advice::place(policy.position), words::list(&classes)));
+            draft.note(format!("it repeats what fails as {}", words::list(&classes)));
         }
     }
     draft.help(match policy.dialect {
+        Dialect::Istio if policy.position == Position::ServerSidecar => {
+            "`defaultInboundHttpRetryPolicy: {}` in the mesh configuration switches it off"
+        }
         Dialect::Istio => "write `retries: { attempts: 0 }` where a repeated call is not wanted, or the number that is",
         Dialect::Envoy => "write `num_retries: 0` where a repeated call is not wanted, or the number that is",
         _ => "write the number of tries that is wanted, one where a repeated call is not",

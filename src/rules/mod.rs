@@ -10,7 +10,11 @@
 
 mod advice;
 mod bounds;
+#[cfg(test)]
+mod check_tests;
 mod findings;
+#[cfg(test)]
+mod fixture;
 mod page;
 mod precedence;
 mod settle;
@@ -105,11 +109,7 @@ pub fn check(systems: &[System], options: Options) -> Vec<Finding> {
     };
     let mut drafts = Vec::new();
     for system in systems {
-        let mut findings = Findings::default();
-        for rule in ALL {
-            findings.run(rule, system);
-        }
-        let mut own = findings.into_drafts();
+        let mut own = Findings::of(ALL, system);
         settle::adjust(&mut own, facts, options);
         precedence::apply(&mut own);
         settle::stamp(&mut own, system);

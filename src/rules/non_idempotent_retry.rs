@@ -130,10 +130,22 @@ pub(super) fn is_unsafe(operation: &Operation, protocol: Option<Protocol>) -> Op
     (is_rpc && starts_word).then_some(true)
 }
 
+/// What went before the repetition.
+fn after(class: Class) -> &'static str {
+    match class {
+        Class::Reset => "a lost connection",
+        Class::TryTimeout => "a timed-out try",
+        Class::BadGateway => "a 502 or 504",
+        Class::ServerError => "a 500",
+        Class::Conflict => "a 408 or 409",
+        other => other.describe(),
+    }
+}
+
 fn report(id: PolicyId, policy: &Policy, suspect: &Suspect, findings: &mut Findings) {
     let Suspect { view, nest, what, severity, classes } = suspect;
-    let after: Vec<&str> = classes.iter().take(3).map(Class::describe).collect();
-    let after = words::list(&after).replace(" and ", " or ");
+    let after: Vec<&str> = classes.iter().take(3).map(after).collect();
+    let after = after.join(", ");
     let times = policy.tries().map_or_else(|| "several times".to_owned(), |n| match n {
         2 => "twice".to_owned(),
         n => format!("{} times", words::number(n)),

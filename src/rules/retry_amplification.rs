@@ -7,14 +7,14 @@ use petgraph::graph::NodeIndex;
 
 use super::view::nest_of;
 use super::{Draft, EdgeRef, Findings, advice};
-use crate::facts::{Confidence, Policy, words};
+use crate::facts::{Confidence, words};
 use crate::finding::Severity;
 use crate::graph::amount::Amount;
 use crate::graph::{Hop, Node, NodeLoad, Part, Path, System, paths};
 
 /// So many paths are shown; the rest is a sum.
 const PATHS: usize = 3;
-/// So many switches are named in the help.
+/// So many ways to switch retries off are named in the help.
 const SWITCHES: usize = 3;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
@@ -57,11 +57,12 @@ fn multiplies(hop: &Hop) -> bool {
 }
 
 /// Whether two or more hops multiply, the last one among them. One hop alone is stacked-retries; where the last one adds
-/// nothing, the service above it has the same number and is the place to look. A cycle's own growth is retry-cycle.
+/// nothing, the service above it has the same number and is the place to look. What has no end at all is said by
+/// retry-cycle or unbounded-retries.
 fn is_product_of_hops(path: &Path) -> bool {
     path.hops.last().is_some_and(multiplies)
         && path.hops.iter().filter(|hop| multiplies(hop)).count() >= 2
-        && (!path.product.is_unbounded() || path.hops.iter().any(|hop| hop.factor.tries.is_unbounded()))
+        && !path.product.is_unbounded()
 }
 
 /// Remembers what this path says about the services on it.
@@ -256,21 +257,9 @@ fn help(system: &System, path: &Path, callee: &str) -> Option<String> {
         .flat_map(|hop| &hop.factor.parts)
         .filter(|part| part.tries > Amount::ONE && !std::ptr::eq(*part, kept))
         .collect();
-    let switch = |part: &&Part| -> Option<String> {
-        let policy: &Policy = system.facts.policy(part.policy)?;
-        Some(format!("{} in {}", advice::retry_off(policy), advice::path(system.facts, part.site)))
-    };
-    let mut switches: Vec<String> = off.iter().filter_map(switch).collect();
-    switches.dedup();
-    if switches.len() > SWITCHES {
-        let more = switches.len() - (SWITCHES - 1);
-        switches.truncate(SWITCHES - 1);
-        switches.push(format!("the same in {more} more places"));
-    }
-    let mut text = format!("retry at one hop only: {} leaves {}×", words::list(&switches), kept.tries);
+    let mut text = format!("retry at one hop only: {} leaves {}×", switches(system, path, &off), kept.tries);
     let policy = system.facts.policy(kept.policy)?;
     if kept.bound.is_none()
-        && !kept.tries.is_unbounded()
         && let Some(budget) = advice::budget(policy, callee)
     {
         let tries = kept.tries.as_f64();
@@ -278,4 +267,31 @@ fn help(system: &System, path: &Path, callee: &str) -> Option<String> {
         text.push_str(&format!(", or bound it: {budget} leaves {}×", words::factor(left)));
     }
     Some(text)
+}
+
+/// How to switch these parts off, and for which hops: `attempts: 0` for web → checkout in mesh/checkout.yaml.
+fn switches(system: &System, path: &Path, off: &[&Part]) -> String {
+    let mut out: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    for hop in &path.hops {
+        let Some((from, to)) = ends(system, hop) else { continue };
+        for part in hop.factor.parts.iter().filter(|part| off.iter().any(|other| std::ptr::eq(*other, *part))) {
+            let Some(policy) = system.facts.policy(part.policy) else { continue };
+            let (how, file) = (advice::retry_off(policy), advice::path(system.facts, part.site));
+            let arrow = format!("{} → {}", from.display, to.display);
+            match out.iter_mut().find(|(other, place, _)| *other == how && *place == file) {
+                Some((_, _, arrows)) => arrows.push(arrow),
+                None => out.push((how, file, vec![arrow])),
+            }
+        }
+    }
+    let more: usize = out.iter().skip(SWITCHES).map(|(.., arrows)| arrows.len()).sum();
+    let mut texts: Vec<String> = out
+        .iter()
+        .take(SWITCHES)
+        .map(|(how, file, arrows)| format!("{how} for {} in {file}", words::list(arrows)))
+        .collect();
+    if more > 0 {
+        texts.push(format!("the same for {more} more"));
+    }
+    words::list(&texts)
 }

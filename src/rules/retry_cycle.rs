@@ -33,7 +33,9 @@ fn report(system: &System, cycle: &Cycle, grows: bool, findings: &mut Findings) 
         _ => format!("{} → {} calls on in a circle", names.join(" → "), first.display),
     };
     let gain = words::factor(cycle.gain);
-    let message = if grows {
+    let message = if cycle.gain.is_infinite() {
+        format!("{round} and nothing ends it: each round repeats the next one without end")
+    } else if grows {
         format!("{round} and nothing ends it: each round makes {gain} requests of one")
     } else {
         format!("{round}: one request becomes {} at `{}`", cycle.total, first.display)

@@ -14,7 +14,10 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
     let mut seen: Vec<(Span, Vec<EdgeView>)> = Vec::new();
     let mut index: std::collections::HashMap<Span, usize> = std::collections::HashMap::new();
     for view in EdgeView::all(system) {
-        let Some((_, factor)) = stacked(facts, &view) else { continue };
+        // A layer without end is unbounded-retries' business, whatever stands around it.
+        let Some((_, factor)) = stacked(facts, &view).filter(|(_, factor)| !factor.tries.is_unbounded()) else {
+            continue;
+        };
         let Some(site) = primary(factor).map(|part| part.site) else { continue };
         let at = *index.entry(site).or_insert_with(|| {
             seen.push((site, Vec::new()));
@@ -26,18 +29,19 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
     }
     for (_, mut views) in seen {
         // Stable: of equals the first edge.
-        views.sort_by(|a, b| weight(facts, b).total_cmp(&weight(facts, a)));
+        views.sort_by(|a, b| {
+            let ((a_arrives, a_tries), (b_arrives, b_tries)) = (weight(facts, a), weight(facts, b));
+            b_arrives.cmp(&a_arrives).then(b_tries.total_cmp(&a_tries))
+        });
         if let Some((first, others)) = views.split_first() {
             report(system, first, others, findings);
         }
     }
 }
 
-fn weight(facts: &Facts, view: &EdgeView) -> f64 {
-    // Requests count more than any number of connection attempts.
-    stacked(facts, view).map_or(0.0, |(arrives, factor)| {
-        factor.tries.as_f64() * if arrives.is_some() { 1e6 } else { 1.0 }
-    })
+/// Requests count more than any number of connection attempts.
+fn weight(facts: &Facts, view: &EdgeView) -> (bool, f64) {
+    stacked(facts, view).map_or((false, 0.0), |(arrives, factor)| (arrives.is_some(), factor.tries.as_f64()))
 }
 
 /// The class in which two or more layers multiply (none: only in classes that never arrive), with the factor.

@@ -2,14 +2,14 @@
 
 use super::view::policies;
 use super::{Findings, advice};
-use crate::facts::{BackoffKind, Nanos, Policy, Purpose};
+use crate::facts::{BackoffKind, Nanos, Policy, Purpose, Why};
 use crate::finding::Severity;
 use crate::graph::System;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
     for (id, policy, ends) in policies(system) {
         // Unknown is not unbounded: a limit that is read from the environment is still a limit.
-        if !policy.is_unbounded() || !policy.total.limit.is_none() {
+        if !policy.is_unbounded() || has_time_limit(policy) {
             continue;
         }
         let waits = waits(policy);
@@ -38,6 +38,12 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             draft.severity(Severity::Warning);
         }
     }
+}
+
+/// Whether time ends it after all, also where something that is not read here decides how much of it.
+fn has_time_limit(policy: &Policy) -> bool {
+    let set_elsewhere = matches!(policy.total.limit.why(), Some(Why::Environment(_) | Why::Template(_)));
+    policy.total.limit.limit().is_some() || set_elsewhere
 }
 
 /// Whether there is a delay between tries; none if that cannot be told.

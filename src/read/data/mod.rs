@@ -1,7 +1,6 @@
 //! YAML, JSON and TOML into one spanned tree, and what their scalars mean: durations, numbers, holes.
 
 pub mod duration;
-pub mod embedded;
 pub mod json;
 pub mod template;
 pub mod toml;

@@ -10,6 +10,9 @@ use crate::source::Span;
 /// Index of a section in its [`Sections`].
 pub(super) type At = usize;
 
+/// Of the sections around one, so many are looked at: a single key may hold a million colons.
+const INNERMOST: usize = 32;
+
 /// All sections of a document; parents stand before their children.
 pub(super) struct Sections<'t> {
     all: Vec<Section<'t>>,
@@ -120,9 +123,9 @@ impl<'t> Sections<'t> {
         self.all.get(at)?.parent
     }
 
-    /// This section and those around it, innermost first, the root left out.
+    /// This section and the nearest of those around it, innermost first, the root left out.
     pub(super) fn enclosing(&self, at: At) -> impl Iterator<Item = At> + '_ {
-        std::iter::successors(Some(at), |at| self.parent(*at)).filter(|at| *at != 0)
+        std::iter::successors(Some(at), |at| self.parent(*at)).filter(|at| *at != 0).take(INNERMOST)
     }
 
     /// `HttpClients:Payments:Resilience`.

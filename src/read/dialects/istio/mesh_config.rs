@@ -1,13 +1,15 @@
 //! The mesh's own configuration: retry policies that replace Istio's defaults everywhere. It stands in an IstioOperator, in
-//! Helm values, or as YAML within the ConfigMap `istio`.
+//! Helm values, or as a text of its own in the ConfigMap `istio`.
 
-use super::{SOURCE, defaults, retries, sight};
-use crate::facts::{Facts, Ineffective, Limit, Mesh, Policy, PolicyId, Position, Sourced};
+use super::{SOURCE, defaults, may_be_templated, retries, sight};
+use crate::facts::{Facts, Ineffective, Limit, Mesh, Policy, PolicyId, Sourced};
 use crate::read::Context;
-use crate::read::data::embedded;
-use crate::read::data::tree::{Node, Tree};
+use crate::read::data::tree::Node;
 use crate::read::dialects::kubernetes::{Metadata, plain, text_of};
 use crate::source::Span;
+
+/// The policies that are read.
+const POLICIES: [&str; 2] = ["defaultHttpRetryPolicy", "defaultInboundHttpRetryPolicy"];
 
 /// Where it stands in objects of the operators and in Helm values (of istiod's own chart, or of one that contains it).
 const PATHS: [&[&str]; 4] =
@@ -18,29 +20,32 @@ pub(super) fn recognises(document: Node<'_>) -> bool {
         (Some(version), Some("IstioOperator")) => version.starts_with("install.istio.io/"),
         (Some(version), Some("Istio")) => version.starts_with("sailoperator.io/"),
         (Some("v1"), Some("ConfigMap")) => is_mesh_config_map(document),
-        (None, None) => PATHS.iter().any(|path| document.at(path).is_some_and(Node::is_map)),
+        (None, None) => is_bare(document) || PATHS.iter().any(|path| document.at(path).is_some_and(Node::is_map)),
         _ => false,
     }
 }
 
-/// `istio`, or `istio-<revision>`, with a key `mesh`.
+/// The configuration and nothing around it: what the ConfigMap holds.
+fn is_bare(document: Node<'_>) -> bool {
+    POLICIES.iter().any(|key| document.get(key).is_some_and(Node::is_map))
+}
+
+/// `istio`, or `istio-<revision>`, with a key `mesh`. The text of that key is a document of its own.
 fn is_mesh_config_map(document: Node<'_>) -> bool {
     let name = document.at(&["metadata", "name"]).and_then(plain).unwrap_or_default();
-    (name == "istio" || name.starts_with("istio-"))
-        && document.at(&["data", "mesh"]).is_some_and(|mesh| mesh.text().is_some())
+    (name == "istio" || name.starts_with("istio-")) && document.at(&["data", "mesh"]).is_some()
 }
 
 pub(super) fn read(document: Node<'_>, context: &Context<'_>, facts: &mut Facts) {
+    if is_bare(document) {
+        if let Some(span) = config_span(document) {
+            sight(span, facts);
+        }
+        read_config(document, context, facts);
+        return;
+    }
     if document.get("kind").is_some() {
         Metadata::read(document, facts);
-    }
-    if let Some(mesh) = document.at(&["data", "mesh"]).filter(|mesh| mesh.text().is_some()) {
-        sight(mesh.span(), facts);
-        let tree: Tree = embedded::yaml(mesh);
-        for config in tree.documents() {
-            read_config(config, context, facts);
-        }
-        return;
     }
     let at = document.get("kind").or_else(|| PATHS.iter().find_map(|path| document.at(path)));
     sight(at.unwrap_or(document).span(), facts);
@@ -52,19 +57,17 @@ pub(super) fn read(document: Node<'_>, context: &Context<'_>, facts: &mut Facts)
 fn read_config(config: Node<'_>, context: &Context<'_>, facts: &mut Facts) {
     let version = context.settings.istio_version;
     let client = config.get("defaultHttpRetryPolicy").filter(|node| !node.is_null()).map(|node| {
-        let mut policy = policy(node, "meshConfig.defaultHttpRetryPolicy");
+        let mut policy = defaults::proxy(node.span(), "meshConfig.defaultHttpRetryPolicy");
         policy.callee = defaults::everyone();
         policy.retries_on = defaults::retries_on(version);
-        retries::fill(&mut policy, node, &mut Vec::new());
-        drop_attempt_timeout(&mut policy, node, "defaultHttpRetryPolicy");
+        fill(&mut policy, node, "defaultHttpRetryPolicy");
         add(policy, facts)
     });
     let inbound = config.get("defaultInboundHttpRetryPolicy").filter(|node| !node.is_null()).map(|node| {
         let name = "meshConfig.defaultInboundHttpRetryPolicy";
         let mut policy =
             Policy { retries_on: defaults::inbound_retries_on(version), ..defaults::inbound_proxy(node.span(), name) };
-        retries::fill(&mut policy, node, &mut Vec::new());
-        drop_attempt_timeout(&mut policy, node, "defaultInboundHttpRetryPolicy");
+        fill(&mut policy, node, "defaultInboundHttpRetryPolicy");
         add(policy, facts)
     });
     let Some(span) = config_span(config).filter(|_| client.is_some() || inbound.is_some()) else {
@@ -81,20 +84,25 @@ fn read_config(config: Node<'_>, context: &Context<'_>, facts: &mut Facts) {
 
 /// Where the first of the two policies is named.
 fn config_span(config: Node<'_>) -> Option<Span> {
-    let keys = ["defaultHttpRetryPolicy", "defaultInboundHttpRetryPolicy"];
-    keys.iter().find_map(|key| config.entry(key)).map(|entry| entry.key_span)
+    POLICIES.iter().find_map(|key| config.entry(key)).map(|entry| entry.key_span)
 }
 
-fn policy(node: Node<'_>, name: &str) -> Policy {
-    let policy = defaults::proxy(node.span(), name);
-    debug_assert_eq!(policy.position, Position::ClientSidecar);
-    policy
-}
-
-/// A limit of one try is not passed on from here.
-fn drop_attempt_timeout(policy: &mut Policy, node: Node<'_>, key: &str) {
+/// What is written, less what does not hold here. `{}` switches retries off on purpose, conditions without a count do so by
+/// mistake.
+fn fill(policy: &mut Policy, node: Node<'_>, key: &str) {
+    // Nothing checks these policies before they are in force.
+    retries::fill(policy, node, &mut Vec::new());
     policy.attempt_timeout = Sourced::default_of(Limit::None, "Istio", "perTryTimeout");
-    if let Some(entry) = node.entry("perTryTimeout").filter(|entry| !entry.value.is_null()) {
+    let has_count = node.get("attempts").is_some_and(|attempts| !attempts.is_null());
+    if let Some(entry) = retries::set_beside_attempts(node).filter(|_| !has_count && !may_be_templated(node)) {
+        policy.ineffective.push(Ineffective {
+            span: entry.key_span,
+            message: format!("`{key}` without `attempts` switches retries off in the whole mesh"),
+            label: "no `attempts` means none".to_string(),
+            help: "attempts: 2".to_string(),
+            rejected: false,
+        });
+    } else if let Some(entry) = node.entry("perTryTimeout").filter(|entry| !entry.value.is_null()) {
         policy.ineffective.push(Ineffective {
             span: entry.key_span,
             message: format!("a try has no limit of its own: `perTryTimeout` does nothing in `{key}`"),

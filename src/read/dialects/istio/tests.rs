@@ -6,13 +6,11 @@ mod identity;
 mod retries;
 mod routes;
 
-use super::DIALECT;
 use crate::facts::{
-    Callee, Caller, Class, Classes, Facts, Host, Ineffective, Nanos, Origin, Policy, ServiceRef, Sourced, Value,
+    Callee, Caller, Class, Classes, Facts, FileKind, Host, Ineffective, Nanos, Origin, Policy, ServiceRef, Sourced,
+    Value,
 };
-use crate::read::data::yaml;
-use crate::read::dialects::kubernetes;
-use crate::read::{Context, ReadSettings};
+use crate::read::{DIALECTS, ReadSettings, read_file};
 use crate::source::FileId;
 
 /// The facts of one YAML file, as the newest Istio means it.
@@ -21,18 +19,9 @@ fn facts(text: &str) -> Facts {
 }
 
 fn facts_at(path: &str, text: &str, istio_version: (u32, u32)) -> Facts {
-    let settings = ReadSettings { istio_version };
-    let context = Context { file: FileId(0), path, settings: &settings };
-    let tree = yaml::parse(FileId(0), text);
-    assert_eq!(tree.errors, []);
-    let mut facts = Facts::default();
-    for document in tree.documents() {
-        let dialects = [&DIALECT, &kubernetes::DIALECT];
-        if let Some(dialect) = dialects.into_iter().find(|dialect| (dialect.recognises)(document)) {
-            assert!(dialect.words.iter().any(|word| text.contains(word)), "the prefilter would miss this");
-            (dialect.read)(document, &context, &mut facts);
-        }
-    }
+    let facts = read_file(FileId(0), path, FileKind::Yaml, text, &ReadSettings { istio_version });
+    let words = || DIALECTS.iter().flat_map(|dialect| dialect.words);
+    assert!(facts == Facts::default() || words().any(|word| text.contains(word)), "the prefilter would miss this");
     facts
 }
 

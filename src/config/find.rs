@@ -1,0 +1,68 @@
+//! Where the settings of a run are.
+
+use std::path::{Path, PathBuf};
+
+/// The name that is looked for.
+pub const FILE_NAME: &str = "retrylint.toml";
+
+/// The nearest retrylint.toml, from `start` upwards to the root of its repository. Outside of a repository only the
+/// directory of `start` itself counts: what lies further up may be anybody's.
+pub fn find(start: &Path) -> Option<PathBuf> {
+    let start = start.canonicalize().or_else(|_| std::path::absolute(start)).ok()?;
+    let first = if start.is_dir() { start.as_path() } else { start.parent()? };
+    let root = first.ancestors().find(|directory| directory.join(".git").exists()).unwrap_or(first);
+    let inside = first.ancestors().take_while(|directory| directory.starts_with(root));
+    inside.map(|directory| directory.join(FILE_NAME)).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A scratch directory that goes away.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Scratch {
+            let path = std::env::temp_dir().join(format!("retrylint-find-{name}-{}", std::process::id()));
+            let _ = std::fs::remove_dir_all(&path);
+            std::fs::create_dir_all(path.join("repo/a/b")).unwrap();
+            Scratch(path.canonicalize().unwrap())
+        }
+
+        fn touch(&self, path: &str) -> PathBuf {
+            let path = self.0.join(path);
+            std::fs::write(&path, "").unwrap();
+            path
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn the_nearest_file_up_to_the_repository_root_is_found() {
+        let scratch = Scratch::new("nearest");
+        std::fs::create_dir(scratch.0.join("repo/.git")).unwrap();
+        let outside = scratch.touch("retrylint.toml");
+        assert_eq!(find(&scratch.0.join("repo/a/b")), None, "{}", outside.display());
+        let root = scratch.touch("repo/retrylint.toml");
+        assert_eq!(find(&scratch.0.join("repo/a/b")), Some(root.clone()));
+        let near = scratch.touch("repo/a/retrylint.toml");
+        assert_eq!(find(&scratch.0.join("repo/a/b")), Some(near));
+        let file = scratch.touch("repo/x.yaml");
+        assert_eq!(find(&file), Some(root));
+    }
+
+    #[test]
+    fn outside_of_a_repository_only_the_directory_itself_counts() {
+        let scratch = Scratch::new("outside");
+        let above = scratch.touch("repo/retrylint.toml");
+        assert_eq!(find(&scratch.0.join("repo/a")), None);
+        assert_eq!(find(&scratch.0.join("repo")), Some(above));
+        assert_eq!(find(&scratch.0.join("nowhere/at/all")), None);
+    }
+}

@@ -1,0 +1,310 @@
+//! The sections of retrylint.toml, each read once, every fault noted.
+
+use globset::Glob;
+
+use super::{Config, ConfigError, Environment, RuleLevel};
+use crate::facts::{CallSource, Evidence, Facts, Host, Service, ServiceRef, ServiceSource};
+use crate::finding::Severity;
+use crate::read::data::tree::{Entry, Node, Tree};
+use crate::read::manifests::services::{CallFields, service_field};
+use crate::read::vocabulary::values::{
+    DURATION, NUMBER, SHARE, SWITCH, TEXT, TEXTS, WHOLE, duration, number, share, switch, text, whole,
+};
+use crate::read::vocabulary::{Faults, fields, plain, texts};
+
+/// Tables at the top.
+pub const TOP_KEYS: &[&str] = &["scan", "limits", "rules", "services", "calls", "environment", "dialects"];
+/// Keys of `[scan]`.
+pub const SCAN_KEYS: &[&str] = &["include", "exclude", "follow-ignore-files", "max-file-size"];
+/// Keys of `[limits]`.
+pub const LIMIT_KEYS: &[&str] = &[
+    "max-attempts",
+    "max-attempts-job",
+    "max-amplification",
+    "error-amplification",
+    "max-backoff",
+    "max-total-wait",
+    "min-jitter",
+    "min-jitter-delay",
+];
+/// Values of `[rules]`.
+pub const RULE_LEVELS: &[&str] = &["error", "warning", "note", "off"];
+/// Keys of a service: those of a manifest, but for its calls.
+pub const SERVICE_KEYS: &[&str] = &[
+    "namespace",
+    "environment",
+    "paths",
+    "aliases",
+    "owner",
+    "rate",
+    "clients",
+    "capacity",
+    "pool",
+    "instances",
+    "latency",
+    "timeout",
+    "emits",
+    "mode",
+    "max-hops",
+    "accept",
+];
+/// Keys of `[[calls]]`.
+pub const CALL_KEYS: &[&str] =
+    &["from", "to", "per-request", "operation", "protocol", "idempotent", "one-of", "async", "propagates-deadline"];
+/// Keys of `[[environment]]`.
+pub const ENVIRONMENT_KEYS: &[&str] = &["name", "paths"];
+/// Tables of `[dialects]`.
+pub const DIALECT_KEYS: &[&str] = &["istio"];
+/// Keys of `[dialects.istio]`.
+pub const ISTIO_KEYS: &[&str] = &["version"];
+
+/// Reads a document into settings and facts.
+pub(super) struct Reader<'r> {
+    /// Services and calls.
+    pub(super) facts: Facts,
+    rules: &'r [&'r str],
+    config: Config,
+    faults: Faults,
+}
+
+impl<'r> Reader<'r> {
+    /// A reader that knows these rules; what is not TOML at all is noted at once.
+    pub(super) fn new(rules: &'r [&'r str], tree: &Tree) -> Self {
+        let mut faults = Faults::default();
+        for error in &tree.errors {
+            faults.add(error.span, format!("not valid TOML: {}", error.message), None);
+        }
+        Reader { facts: Facts::default(), rules, config: Config::default(), faults }
+    }
+
+    /// The settings, or everything that is wrong.
+    pub(super) fn finish(mut self, text: &str) -> Result<Config, Vec<ConfigError>> {
+        if self.faults.list.is_empty() {
+            self.config.text = text.into();
+            return Ok(self.config);
+        }
+        self.faults.list.sort_by_key(|fault| fault.span);
+        Err(self.faults.list)
+    }
+
+    /// Reads the whole file.
+    pub(super) fn document(&mut self, document: Node<'_>) {
+        for entry in fields(document) {
+            match entry.key {
+                "scan" => self.table(&entry, Self::scan),
+                "limits" => self.table(&entry, Self::limit),
+                "rules" => self.table(&entry, Self::rule),
+                "services" => self.table(&entry, Self::service),
+                "dialects" => self.table(&entry, Self::dialect),
+                "calls" => self.tables(&entry, Self::call),
+                "environment" => self.tables(&entry, Self::environment),
+                _ => self.faults.unknown_key(&entry, "retrylint.toml", TOP_KEYS),
+            }
+        }
+    }
+
+    fn table(&mut self, entry: &Entry<'_>, read: impl Fn(&mut Self, &Entry<'_>)) {
+        if self.faults.is_map(entry, "a table") {
+            fields(entry.value).for_each(|field| read(self, &field));
+        }
+    }
+
+    fn tables(&mut self, entry: &Entry<'_>, read: impl Fn(&mut Self, Node<'_>)) {
+        let key = entry.key;
+        if !entry.value.is_seq() || entry.value.items().any(|item| !item.is_map()) {
+            self.faults.misfit(key, entry.value, &format!("tables: `[[{key}]]`"));
+            return;
+        }
+        entry.value.items().for_each(|item| read(self, item));
+    }
+
+    fn scan(&mut self, field: &Entry<'_>) {
+        match field.key {
+            "include" => self.config.scan.include = globs(field, &mut self.faults),
+            "exclude" => self.config.scan.exclude = globs(field, &mut self.faults),
+            "follow-ignore-files" => {
+                if let Some(follow) = plain(field, SWITCH, &mut self.faults, switch) {
+                    self.config.scan.follow_ignore_files = follow;
+                }
+            }
+            "max-file-size" => {
+                let expected = "a size such as `\"10 MB\"`, or a number of bytes";
+                if let Some(size) = plain(field, expected, &mut self.faults, size) {
+                    self.config.scan.max_file_size = size;
+                }
+            }
+            _ => self.faults.unknown_key(field, "`[scan]`", SCAN_KEYS),
+        }
+    }
+
+    fn limit(&mut self, field: &Entry<'_>) {
+        let limits = &mut self.config.limits;
+        let faults = &mut self.faults;
+        fn set<T>(slot: &mut T, value: Option<T>) {
+            if let Some(value) = value {
+                *slot = value;
+            }
+        }
+        match field.key {
+            "max-attempts" => set(&mut limits.max_attempts, plain(field, WHOLE, faults, whole)),
+            "max-attempts-job" => set(&mut limits.max_attempts_job, plain(field, WHOLE, faults, whole)),
+            "max-amplification" => set(&mut limits.max_amplification, plain(field, NUMBER, faults, number)),
+            "error-amplification" => set(&mut limits.error_amplification, plain(field, NUMBER, faults, number)),
+            "max-backoff" => set(&mut limits.max_backoff, plain(field, DURATION, faults, duration)),
+            "max-total-wait" => set(&mut limits.max_total_wait, plain(field, DURATION, faults, duration)),
+            "min-jitter" => set(&mut limits.min_jitter, plain(field, SHARE, faults, share)),
+            "min-jitter-delay" => set(&mut limits.min_jitter_delay, plain(field, DURATION, faults, duration)),
+            _ => faults.unknown_key(field, "`[limits]`", LIMIT_KEYS),
+        }
+    }
+
+    fn rule(&mut self, field: &Entry<'_>) {
+        // Facts are read without the list of rules; then nobody looks at these either.
+        if !self.rules.contains(&field.key) {
+            let known = self.rules.iter().copied();
+            self.faults.unknown_name(field.key_span, "no rule is called", field.key, known);
+            return;
+        }
+        let expected = "`\"error\"`, `\"warning\"`, `\"note\"` or `\"off\"`";
+        let level = plain(field, expected, &mut self.faults, |node| {
+            Some(match node.text()? {
+                "error" => RuleLevel::At(Severity::Error),
+                "warning" => RuleLevel::At(Severity::Warning),
+                "note" => RuleLevel::At(Severity::Note),
+                "off" => RuleLevel::Off,
+                _ => return None,
+            })
+        });
+        if let Some(level) = level {
+            self.config.rules.insert(field.key.to_string(), level);
+        }
+    }
+
+    fn service(&mut self, entry: &Entry<'_>) {
+        let Some(host) = self.host(entry.key, entry.key_span) else { return };
+        let (name, namespace) = match host {
+            Host::Name { name, namespace } => (name, namespace),
+            Host::Dotted(whole) => (whole, None),
+        };
+        let mut service = Service::new(name, entry.key_span, ServiceSource::Settings);
+        service.namespace = namespace;
+        if self.faults.is_map(entry, "a table") {
+            for field in fields(entry.value) {
+                if field.key == "calls" {
+                    let help = format!("write `[[calls]]` with `from = \"{}\"`", entry.key);
+                    self.faults.add(field.key_span, "a service has no `calls` in retrylint.toml", Some(help));
+                } else if !service_field(&mut service, &field, &mut self.faults) {
+                    self.faults.unknown_key(&field, "a service", SERVICE_KEYS);
+                }
+            }
+        }
+        self.facts.services.push(service);
+    }
+
+    fn call(&mut self, node: Node<'_>) {
+        let mut call = CallFields::new(CallSource::Settings);
+        let mut from = None;
+        for field in fields(node) {
+            match field.key {
+                "from" => from = Some(field),
+                _ if call.take(&field, &mut self.faults) => {}
+                _ => self.faults.unknown_key(&field, "`[[calls]]`", CALL_KEYS),
+            }
+        }
+        let (Some(from), Some(to)) = (from, call.to) else {
+            self.faults.add(node.span(), "`[[calls]]` needs both `from` and `to`", None);
+            return;
+        };
+        let hosts = [&from, &to].map(|end| {
+            let name = plain(end, "the name of a service", &mut self.faults, text)?;
+            self.host(&name, end.value.span())
+        });
+        let [Some(caller), Some(callee)] = hosts else { return };
+        let caller =
+            ServiceRef { host: caller, from_namespace: None, evidence: Evidence::Written, at: Some(from.value.span()) };
+        self.facts.calls.push(call.build(caller, None, callee, node.span()));
+    }
+
+    fn environment(&mut self, node: Node<'_>) {
+        let (mut name, mut paths) = (None, None);
+        for field in fields(node) {
+            match field.key {
+                "name" => name = plain(&field, TEXT, &mut self.faults, text),
+                "paths" => paths = Some(globs(&field, &mut self.faults)),
+                _ => self.faults.unknown_key(&field, "`[[environment]]`", ENVIRONMENT_KEYS),
+            }
+        }
+        match (name, paths) {
+            (Some(name), Some(paths)) => self.config.environments.push(Environment { name, paths }),
+            _ => self.faults.add(node.span(), "`[[environment]]` needs both `name` and `paths`", None),
+        }
+    }
+
+    fn dialect(&mut self, entry: &Entry<'_>) {
+        if entry.key != "istio" {
+            self.faults.unknown_key(entry, "`[dialects]`", DIALECT_KEYS);
+            return;
+        }
+        self.table(entry, |reader, field| {
+            if field.key != "version" {
+                reader.faults.unknown_key(field, "`[dialects.istio]`", ISTIO_KEYS);
+                return;
+            }
+            let expected = "a version in quotes such as `\"1.24\"`";
+            if let Some(version) = plain(field, expected, &mut reader.faults, version) {
+                reader.config.read.istio_version = version;
+            }
+        });
+    }
+
+    /// A name of a service as [`Host`]; a fault where it can be none.
+    fn host(&mut self, name: &str, span: crate::source::Span) -> Option<Host> {
+        let host = Host::parse(name);
+        if host.is_none() {
+            let name = crate::read::data::value::shorten(name);
+            self.faults.add(span, format!("`{name}` is no name of a service"), None);
+        }
+        host
+    }
+}
+
+/// Globs, each checked.
+fn globs(field: &Entry<'_>, faults: &mut Faults) -> Vec<String> {
+    let mut out = Vec::new();
+    for (text, node) in texts(field, TEXTS, faults) {
+        match Glob::new(text) {
+            Ok(_) => out.push(text.to_string()),
+            Err(error) => faults.add(node.span(), format!("not a glob: {}", error.kind()), None),
+        }
+    }
+    out
+}
+
+/// Bytes from `1000`, `"512 KB"`, `"10MiB"`.
+fn size(node: Node<'_>) -> Option<u64> {
+    if let Some(bytes) = whole(node) {
+        return Some(bytes);
+    }
+    let text = node.text()?.trim();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (count, unit) = text.split_at_checked(digits)?;
+    let unit: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "b" => 1,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        _ => return None,
+    };
+    Some(count.parse::<u64>().ok()?.saturating_mul(unit))
+}
+
+/// (major, minor) from `"1.24"` or `"1.24.3"`.
+fn version(node: Node<'_>) -> Option<(u32, u32)> {
+    let text = node.text().filter(|_| node.is_quoted())?.trim();
+    let mut parts = text.split('.').map(|part| part.parse::<u32>().ok());
+    let (major, minor) = (parts.next()??, parts.next()??);
+    (parts.all(|part| part.is_some()) && major == 1).then_some((major, minor))
+}

@@ -1,0 +1,292 @@
+use super::*;
+use crate::facts::{CallSource, Class, Host, Nanos, ServiceSource};
+
+const RULES: &[&str] = &["missing-jitter", "missing-timeout", "no-backoff", "retry-amplification"];
+
+fn config(text: &str) -> Config {
+    Config::parse(text, RULES).unwrap()
+}
+
+/// What is underlined, what is said, and what would help.
+fn errors(text: &str) -> Vec<(String, String, Option<String>)> {
+    let errors = Config::parse(text, RULES).unwrap_err().into_iter();
+    errors.map(|error| (text[error.span.range()].to_string(), error.message, error.help)).collect()
+}
+
+fn error(text: &str) -> (String, String, Option<String>) {
+    let [error] = errors(text).try_into().unwrap();
+    error
+}
+
+const WHOLE: &str = r#"
+[scan]
+include = ["services/**", "mesh/*.yaml"]
+exclude = ["legacy"]
+follow-ignore-files = false
+max-file-size = "10 MB"
+
+[limits]
+max-attempts = 5
+max-attempts-job = 20
+max-amplification = 3
+error-amplification = 9.5
+max-backoff = "30s"
+max-total-wait = "2m"
+min-jitter = "20%"
+min-jitter-delay = "50ms"
+
+[dialects.istio]
+version = "1.24"
+
+[[environment]]
+name = "prod"
+paths = ["overlays/prod/**"]
+
+[rules]
+missing-jitter = "error"
+no-backoff = "off"
+
+[services.checkout]
+paths = ["services/checkout/**"]
+aliases = ["checkout-v2"]
+rate = "500/s"
+pool = 50
+accept = { max-amplification = 9, reason = "agreed with the payments team" }
+
+[services."api.stripe.com"]
+emits = "503"
+
+[[calls]]
+from = "web"
+to = "checkout"
+per-request = 2
+"#;
+
+#[test]
+fn every_section_is_read() {
+    let config = config(WHOLE);
+    assert_eq!(
+        config.scan,
+        Scan {
+            include: vec!["services/**".into(), "mesh/*.yaml".into()],
+            exclude: vec!["legacy".into()],
+            follow_ignore_files: false,
+            max_file_size: 10_000_000,
+        }
+    );
+    let limits = Limits {
+        max_attempts: 5,
+        max_attempts_job: 20,
+        max_amplification: 3.0,
+        error_amplification: 9.5,
+        max_backoff: Nanos::from_secs(30),
+        max_total_wait: Nanos::from_secs(120),
+        min_jitter: 0.2,
+        min_jitter_delay: Nanos::from_millis(50),
+    };
+    assert_eq!(config.limits, limits);
+    assert_eq!(config.read.istio_version, (1, 24));
+    let prod = Environment { name: "prod".into(), paths: vec!["overlays/prod/**".into()] };
+    assert_eq!(config.environments, [prod]);
+    assert_eq!(config.rule("missing-jitter"), Some(RuleLevel::At(Severity::Error)));
+    assert_eq!(config.rule("no-backoff"), Some(RuleLevel::Off));
+    assert_eq!(config.rule("missing-timeout"), None);
+}
+
+#[test]
+fn services_and_calls_become_facts_of_the_file() {
+    let facts = config(WHOLE).facts(FileId(7));
+    assert_eq!(facts.services.len(), 2);
+    let checkout = &facts.services[0];
+    assert_eq!((&*checkout.name, checkout.source), ("checkout", ServiceSource::Settings));
+    assert_eq!((checkout.span.file, &WHOLE[checkout.span.range()]), (FileId(7), "checkout"));
+    assert_eq!(checkout.paths, ["services/checkout/**".into()]);
+    assert_eq!(checkout.aliases, [Host::Name { name: "checkout-v2".into(), namespace: None }]);
+    assert_eq!(checkout.rate.as_ref().unwrap().known(), Some(&500.0));
+    assert_eq!(checkout.pool.as_ref().unwrap().known(), Some(&50));
+    let accept = checkout.accept.as_ref().unwrap();
+    assert_eq!((accept.max_amplification, &*accept.reason), (9.0, "agreed with the payments team"));
+    assert_eq!(&*facts.services[1].name, "api.stripe.com");
+    assert_eq!(facts.services[1].emits.as_ref().unwrap().known(), Some(&Class::Overload));
+    let [call] = facts.calls.try_into().unwrap();
+    assert_eq!((call.source, call.span.file), (CallSource::Settings, FileId(7)));
+    assert_eq!((call.caller.host.display(), call.callee.host.display()), ("web".into(), "checkout".into()));
+    assert_eq!(call.per_request.known(), Some(&2.0));
+    assert_eq!(facts.problems, []);
+}
+
+#[test]
+fn an_empty_file_changes_nothing() {
+    assert_eq!(config(""), Config::default());
+    assert_eq!(config("").facts(FileId(0)), Facts::default());
+    assert_eq!(config("[scan]\n[limits]\n").limits, Limits::default());
+}
+
+#[test]
+fn an_unknown_key_is_underlined_with_the_one_that_was_meant() {
+    let case = |text, at: &str, message: &str, help: &str| {
+        assert_eq!(error(text), (at.to_string(), message.to_string(), Some(help.to_string())));
+    };
+    case(
+        "[limits]\nmax-attempt = 3\n",
+        "max-attempt",
+        "unknown key `max-attempt` in `[limits]`",
+        "did you mean `max-attempts`?",
+    );
+    case(
+        "[limits]\nmax_backoff = '3s'\n",
+        "max_backoff",
+        "unknown key `max_backoff` in `[limits]`",
+        "did you mean `max-backoff`?",
+    );
+    case("[service.web]\npool = 3\n", "service", "unknown key `service` in retrylint.toml", "did you mean `services`?");
+    case("[services.web]\npol = 3\n", "pol", "unknown key `pol` in a service", "did you mean `pool`?");
+    case("[scan]\nexlude = []\n", "exlude", "unknown key `exlude` in `[scan]`", "did you mean `exclude`?");
+    case("[dialects.isto]\nversion = '1.24'\n", "isto", "unknown key `isto` in `[dialects]`", "did you mean `istio`?");
+    case(
+        "[[calls]]\nfrom = 'a'\nto = 'b'\nper-requests = 2\n",
+        "per-requests",
+        "unknown key `per-requests` in `[[calls]]`",
+        "did you mean `per-request`?",
+    );
+    case("[dialects.istio]\nx = 1\n", "x", "unknown key `x` in `[dialects.istio]`", "known here: `version`");
+    case(
+        "[services.web]\ncalls = []\n",
+        "calls",
+        "a service has no `calls` in retrylint.toml",
+        "write `[[calls]]` with `from = \"web\"`",
+    );
+}
+
+#[test]
+fn an_unknown_rule_suggests_the_nearest() {
+    let (at, message, help) = error("[rules]\nmising-jitter = 'off'\n");
+    assert_eq!((&*at, &*message), ("mising-jitter", "no rule is called `mising-jitter`"));
+    assert_eq!(help.as_deref(), Some("did you mean `missing-jitter`?"));
+    let (_, message, help) = error("[rules]\nspelling = 'off'\n");
+    assert_eq!((&*message, help), ("no rule is called `spelling`", None));
+}
+
+#[test]
+fn a_wrong_type_says_what_was_found_and_what_was_expected() {
+    let message = |text| error(text).1;
+    assert_eq!(
+        message("[limits]\nmax-attempts = \"six\"\n"),
+        "`max-attempts` should be a whole number, found the text \"six\""
+    );
+    assert_eq!(
+        message("[limits]\nmax-attempts = \"6\"\n"),
+        "`max-attempts` should be a whole number, found the text \"6\""
+    );
+    assert_eq!(message("[limits]\nmax-attempts = -1\n"), "`max-attempts` should be a whole number, found `-1`");
+    assert!(message("[limits]\nmax-backoff = 60\n").ends_with(", found `60`"));
+    assert_eq!(
+        message("[limits]\nmin-jitter = 10\n"),
+        "`min-jitter` should be a share such as `0.1` or `10%`, found `10`"
+    );
+    assert_eq!(message("limits = 3\n"), "`limits` should be a table, found `3`");
+    assert_eq!(message("[calls]\nfrom = 'a'\n"), "`calls` should be tables: `[[calls]]`, found a mapping");
+    assert_eq!(message("[scan]\ninclude = [1, { a = 2 }]\n"), "`include` should be a list of texts, found a mapping");
+    assert_eq!(
+        message("[rules]\nno-backoff = 'warn'\n"),
+        "`no-backoff` should be `\"error\"`, `\"warning\"`, `\"note\"` or `\"off\"`, found the text \"warn\""
+    );
+    assert_eq!(
+        message("[dialects.istio]\nversion = 1.24\n"),
+        "`version` should be a version in quotes such as `\"1.24\"`, found `1.24`"
+    );
+    assert_eq!(message("[services.localhost]\n"), "`localhost` is no name of a service");
+    assert_eq!(message("[[calls]]\nfrom = 'a'\n"), "`[[calls]]` needs both `from` and `to`");
+    assert_eq!(message("[[environment]]\nname = 'a'\n"), "`[[environment]]` needs both `name` and `paths`");
+    assert!(message("[scan]\nexclude = ['a[']\n").starts_with("not a glob: "));
+}
+
+#[test]
+fn every_fault_is_told_in_the_order_of_the_text() {
+    let places: Vec<String> =
+        errors("[rules]\nx = 'off'\n[limits]\ny = 1\nmax-attempts = 'z'\n").into_iter().map(|e| e.0).collect();
+    assert_eq!(places, ["x", "y", "'z'"]);
+}
+
+#[test]
+fn what_is_not_toml_is_an_error_with_its_place() {
+    let errors = errors("[limits]\nmax-attempts = = 3\n");
+    assert!(!errors.is_empty());
+    assert!(errors[0].1.starts_with("not valid TOML: "), "{errors:?}");
+}
+
+#[test]
+fn sizes_are_bytes_or_have_a_unit() {
+    let size = |text: &str| config(&format!("[scan]\nmax-file-size = {text}\n")).scan.max_file_size;
+    assert_eq!(size("1_000"), 1000);
+    assert_eq!(size("'512 KB'"), 512_000);
+    assert_eq!(size("'10MiB'"), 10 << 20);
+    assert_eq!(error("[scan]\nmax-file-size = 'big'\n").0, "'big'");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_told_with_its_name() {
+    let error = Config::load(std::path::Path::new("/nonexistent/retrylint.toml"), RULES).unwrap_err();
+    assert!(error.to_string().starts_with("cannot read /nonexistent/retrylint.toml: "), "{error}");
+}
+
+mod schema {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    fn schema() -> Value {
+        let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schemas/retrylint.schema.json"));
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn is_valid(text: &str) -> bool {
+        let value: Value = ::toml::from_str(text).unwrap();
+        jsonschema::draft202012::new(&schema()).unwrap().is_valid(&value)
+    }
+
+    #[test]
+    fn names_the_keys_that_the_reader_knows() {
+        let schema = schema();
+        assert!(jsonschema::meta::is_valid(&schema));
+        let keys = |pointer: &str| -> BTreeSet<String> {
+            schema.pointer(pointer).unwrap()["properties"].as_object().unwrap().keys().cloned().collect()
+        };
+        for (pointer, known) in [
+            ("", TOP_KEYS),
+            ("/properties/scan", SCAN_KEYS),
+            ("/properties/limits", LIMIT_KEYS),
+            ("/properties/environment/items", ENVIRONMENT_KEYS),
+            ("/properties/dialects", DIALECT_KEYS),
+            ("/properties/dialects/properties/istio", ISTIO_KEYS),
+            ("/$defs/service", SERVICE_KEYS),
+            ("/$defs/call", CALL_KEYS),
+        ] {
+            assert_eq!(keys(pointer), known.iter().map(ToString::to_string).collect(), "{pointer}");
+        }
+        let levels = schema.pointer("/properties/rules/additionalProperties/enum").unwrap();
+        assert_eq!(*levels, serde_json::json!(RULE_LEVELS));
+    }
+
+    #[test]
+    fn takes_what_the_reader_takes_and_refuses_what_it_refuses() {
+        assert!(is_valid(WHOLE));
+        assert!(is_valid(""));
+        for text in [
+            "[limits]\nmax-attempt = 3\n",
+            "[limits]\nmax-attempts = '6'\n",
+            "[limits]\nmax-backoff = 60\n",
+            "[rules]\nno-backoff = 'warn'\n",
+            "[dialects.istio]\nversion = 1.24\n",
+            "[[calls]]\nfrom = 'a'\n",
+            "[services.web]\ncalls = []\n",
+            "[services.web]\naccept = { max-amplification = 9 }\n",
+            "[scan]\nmax-file-size = 'big'\n",
+        ] {
+            assert!(!is_valid(text), "{text}");
+            assert!(Config::parse(text, RULES).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Calls into edges: one for each caller, callee and operation; calls from several sources unite (contracts.md D-7, D-8).
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
+
+use super::{Edge, Node};
+use crate::facts::{Call, CallId, CallSource, Confidence, Evidence, Operation, Sourced};
+use crate::source::FileId;
+
+/// A call with the services that it was resolved to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends<'f> {
+    pub caller: NodeIndex,
+    pub callee: NodeIndex,
+    pub id: CallId,
+    pub call: &'f Call,
+}
+
+/// Where calls ended up.
+#[derive(Debug, Default)]
+pub(super) struct Edges {
+    /// By caller and callee: the first edge and how many follow it.
+    pairs: HashMap<(u32, u32), (u32, u32)>,
+    /// By call: its edge.
+    of_call: HashMap<CallId, EdgeIndex>,
+    /// Further edges of calls of which the operation is not known, so that they may be any of several.
+    further: HashMap<CallId, Vec<EdgeIndex>>,
+}
+
+/// A call with an unknown operation is taken for each of several known ones, up to this much work; past it, it has an
+/// edge of its own.
+const MOST_JOINS: usize = 4096;
+
+impl Edges {
+    /// Adds the edges of all calls, in the order in which their first calls stand in the facts.
+    pub fn link(graph: &mut DiGraph<Node, Edge>, mut ends: Vec<Ends<'_>>) -> Edges {
+        let mut edges = Edges::default();
+        ends.sort_unstable_by_key(|end| (end.caller, end.callee, end.id));
+        let mut groups: Vec<&[Ends]> = ends.chunk_by(|a, b| (a.caller, a.callee) == (b.caller, b.callee)).collect();
+        groups.sort_unstable_by_key(|group| group.first().map(|end| end.id));
+        for group in groups {
+            let Some(first) = group.first() else { continue };
+            for part in split(group) {
+                let Some(edge) = unite(&part) else { continue };
+                let edge = edges.add(graph, first.caller, first.callee, edge);
+                for end in part.counted.iter().chain(&part.joined) {
+                    match edges.of_call.entry(end.id) {
+                        std::collections::hash_map::Entry::Vacant(slot) => {
+                            slot.insert(edge);
+                        }
+                        std::collections::hash_map::Entry::Occupied(_) => {
+                            edges.further.entry(end.id).or_default().push(edge);
+                        }
+                    }
+                }
+            }
+        }
+        edges
+    }
+
+    /// Adds an edge. Those of one pair are added one after the other, or a pair has just one.
+    pub fn add(
+        &mut self,
+        graph: &mut DiGraph<Node, Edge>,
+        caller: NodeIndex,
+        callee: NodeIndex,
+        edge: Edge,
+    ) -> EdgeIndex {
+        let edge = graph.add_edge(caller, callee, edge);
+        let index = edge.index() as u32;
+        self.pairs.entry((caller.index() as u32, callee.index() as u32)).or_insert((index, 0)).1 += 1;
+        edge
+    }
+
+    /// The edges between two services.
+    pub fn between(&self, caller: NodeIndex, callee: NodeIndex) -> impl Iterator<Item = EdgeIndex> + use<> {
+        let pair = (caller.index() as u32, callee.index() as u32);
+        let (first, count) = self.pairs.get(&pair).copied().unwrap_or_default();
+        (first..first + count).map(|index| EdgeIndex::new(index as usize))
+    }
+
+    /// The edges of a call.
+    pub fn of_call(&self, call: CallId) -> impl Iterator<Item = EdgeIndex> {
+        self.of_call.get(&call).copied().into_iter().chain(self.further.get(&call).into_iter().flatten().copied())
+    }
+}
+
+/// How sure a call is: the least of what its reader says and of how its services are known.
+pub(super) fn confidence(call: &Call) -> Confidence {
+    let evidence = call.caller.evidence.max(call.callee.evidence);
+    call.confidence.min(of_evidence(evidence))
+}
+
+/// How sure a reference is.
+pub(super) fn of_evidence(evidence: Evidence) -> Confidence {
+    if evidence == Evidence::Written { Confidence::High } else { Confidence::Medium }
+}
+
+/// The calls of one edge.
+struct Part<'a> {
+    operation: Option<Operation>,
+    /// Calls that add to calls per request.
+    counted: Vec<Ends<'a>>,
+    /// Calls that may be this operation or another one: their policies stand here, their number does not count.
+    joined: Vec<Ends<'a>>,
+}
+
+/// Splits the calls of one pair by operation. What is not known may be any of the known ones.
+fn split<'a>(group: &[Ends<'a>]) -> Vec<Part<'a>> {
+    if let [only] = group {
+        return vec![Part { operation: known_operation(only.call).cloned(), counted: vec![*only], joined: Vec::new() }];
+    }
+    let (stated, silent): (Vec<Ends>, Vec<Ends>) =
+        group.iter().copied().partition(|end| known_operation(end.call).is_some());
+    let mut parts = by_operation(stated);
+    let files: HashSet<FileId> =
+        group.iter().filter(|end| is_list(end.call) && known_operation(end.call).is_some()).map(file).collect();
+    match parts.as_mut_slice() {
+        [] => parts.push(Part { operation: None, counted: silent, joined: Vec::new() }),
+        [one] => one.counted.extend(silent),
+        several => {
+            // A list that states some operations and not this one speaks of a further call.
+            let room = silent.len().saturating_mul(several.len()) <= MOST_JOINS;
+            let (further, joined): (Vec<Ends>, Vec<Ends>) =
+                silent.into_iter().partition(|end| !room || (is_list(end.call) && files.contains(&file(end))));
+            several.iter_mut().for_each(|part| part.joined.extend(&joined));
+            if !further.is_empty() {
+                parts.push(Part { operation: None, counted: further, joined: Vec::new() });
+            }
+        }
+    }
+    for part in &mut parts {
+        part.counted.sort_unstable_by_key(|end| end.id);
+    }
+    parts
+}
+
+/// One part for each operation; `POST` alone or `/charge` alone is part of the only `POST /charge` that it fits.
+fn by_operation<'a>(stated: Vec<Ends<'a>>) -> Vec<Part<'a>> {
+    let mut at: HashMap<&Operation, usize> = HashMap::new();
+    let mut parts: Vec<Part> = Vec::new();
+    let mut half: Vec<Ends> = Vec::new();
+    for end in stated {
+        match known_operation(end.call) {
+            Some(operation) if operation.method.is_some() && operation.path.is_some() => {
+                let index = *at.entry(operation).or_insert(parts.len());
+                if index == parts.len() {
+                    parts.push(Part { operation: Some(operation.clone()), counted: Vec::new(), joined: Vec::new() });
+                }
+                if let Some(part) = parts.get_mut(index) {
+                    part.counted.push(end);
+                }
+            }
+            _ => half.push(end),
+        }
+    }
+    let mut by_method: HashMap<&str, Option<usize>> = HashMap::new();
+    let mut by_path: HashMap<&str, Option<usize>> = HashMap::new();
+    for (operation, index) in &at {
+        for (map, key) in [(&mut by_method, &operation.method), (&mut by_path, &operation.path)] {
+            if let Some(key) = key {
+                map.entry(key).and_modify(|slot| *slot = None).or_insert(Some(*index));
+            }
+        }
+    }
+    for end in half {
+        let Some(operation) = known_operation(end.call) else { continue };
+        let whole = match (&operation.method, &operation.path) {
+            (Some(method), None) => by_method.get(&**method).copied().flatten(),
+            (None, Some(path)) => by_path.get(&**path).copied().flatten(),
+            _ => None,
+        };
+        let index = whole.unwrap_or_else(|| *at.entry(operation).or_insert(parts.len()));
+        if index == parts.len() {
+            parts.push(Part { operation: Some(operation.clone()), counted: Vec::new(), joined: Vec::new() });
+        }
+        if let Some(part) = parts.get_mut(index) {
+            part.counted.push(end);
+        }
+    }
+    parts
+}
+
+fn known_operation(call: &Call) -> Option<&Operation> {
+    call.operation.as_ref().filter(|operation| operation.method.is_some() || operation.path.is_some())
+}
+
+/// Whether its source lists calls one by one, so that two entries are two calls.
+fn is_list(call: &Call) -> bool {
+    call.source >= CallSource::Manifest
+}
+
+fn file(end: &Ends<'_>) -> FileId {
+    end.call.span.file
+}
+
+/// Whose value counts where sources disagree: the user's answer to us, then what was read from code, then a manifest,
+/// then a route.
+fn weight(source: CallSource) -> u8 {
+    match source {
+        CallSource::Route => 0,
+        CallSource::Manifest => 1,
+        CallSource::Code => 2,
+        CallSource::Settings => 3,
+    }
+}
+
+/// One edge of several calls.
+fn unite(part: &Part<'_>) -> Option<Edge> {
+    let mut calls: Vec<Ends> = part.counted.iter().chain(&part.joined).copied().collect();
+    let best = calls.iter().copied().reduce(|best, end| if end.call.source > best.call.source { end } else { best })?;
+    let ids = calls.iter().map(|end| end.id).collect();
+    // Stable, so that the first of equals speaks.
+    calls.sort_by_key(|end| std::cmp::Reverse(weight(end.call.source)));
+    let calls: Vec<&Call> = calls.iter().map(|end| end.call).collect();
+    let known = |value: fn(&Call) -> Option<&Sourced<bool>>| {
+        calls.iter().find_map(|call| value(call).and_then(Sourced::known)).copied()
+    };
+    Some(Edge {
+        calls: ids,
+        source: best.call.source,
+        span: best.call.span,
+        per_request: per_request(&part.counted),
+        protocol: calls.iter().find_map(|call| call.protocol),
+        operation: part.operation.clone(),
+        one_of: choice(&part.counted),
+        is_async: calls.iter().any(|call| call.is_async),
+        idempotent: known(|call| call.idempotent.as_ref()),
+        propagates_deadline: known(|call| call.propagates_deadline.as_ref()).unwrap_or(false),
+        confidence: calls.iter().map(|call| confidence(call)).max().unwrap_or(Confidence::High),
+        layers: Vec::new(),
+    })
+}
+
+/// The group that the whole edge belongs to: none if some of its calls are outside it.
+fn choice(counted: &[Ends<'_>]) -> Option<std::sync::Arc<str>> {
+    let listed = || counted.iter().filter(|end| is_list(end.call) || end.call.one_of.is_some());
+    let group = listed().find_map(|end| end.call.one_of.clone())?;
+    listed().all(|end| end.call.one_of.as_ref() == Some(&group)).then_some(group)
+}
+
+/// Calls per request. Entries of one list add up, but for those that exclude one another; several lists, and several
+/// places in code, speak of the same calls, and the greatest of the best source counts. What cannot be told counts one.
+fn per_request(counted: &[Ends<'_>]) -> f64 {
+    #[derive(Default)]
+    struct List<'a> {
+        sum: f64,
+        choices: BTreeMap<&'a str, f64>,
+        is_known: bool,
+        is_said: bool,
+        entries: u32,
+    }
+    if let [only] = counted {
+        return number(&only.call.per_request);
+    }
+    let mut lists: HashMap<(CallSource, FileId), List> = HashMap::new();
+    for end in counted {
+        let call = end.call;
+        let list = lists.entry((call.source, call.span.file)).or_default();
+        let times = number(&call.per_request);
+        match &call.one_of {
+            _ if !is_list(call) => list.sum = list.sum.max(times),
+            None => list.sum += times,
+            Some(group) => {
+                let most = list.choices.entry(group).or_default();
+                *most = most.max(times);
+            }
+        }
+        list.entries += u32::from(is_list(call));
+        list.is_known |= call.per_request.known().is_some();
+        // Two entries say "twice" even if neither gives a number.
+        list.is_said |= call.per_request.is_written() || list.entries > 1;
+    }
+    let ranked = lists.into_iter().map(|((source, _), list)| {
+        ((list.is_known, list.is_said, weight(source)), list.sum + list.choices.values().sum::<f64>())
+    });
+    ranked.max_by(|(rank, times), (other, more)| rank.cmp(other).then(times.total_cmp(more))).map_or(1.0, |(_, n)| n)
+}
+
+fn number(value: &Sourced<f64>) -> f64 {
+    value.known().copied().filter(|times| times.is_finite() && *times >= 0.0).unwrap_or(1.0)
+}
+
+#[cfg(test)]
+mod tests;

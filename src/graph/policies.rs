@@ -1,0 +1,204 @@
+//! Who calls whom through each policy (contracts.md D-3, D-4).
+
+use std::collections::HashMap;
+
+use petgraph::graph::NodeIndex;
+
+use super::Resolved;
+use super::edges::{Edges, of_evidence};
+use super::identity::{Id, Place};
+use super::inference::Likenesses;
+use super::link::{Linker, NOWHERE};
+use crate::facts::{CallId, Callee, Caller, Confidence, Evidence, Policy, PolicyId, Position};
+
+/// Where one policy stands.
+#[derive(Clone, Debug)]
+pub(super) struct Standing {
+    pub policy: PolicyId,
+    pub callers: Callers,
+    /// Where the requests go.
+    pub callee: Option<NodeIndex>,
+    /// By what other names callers reach it.
+    pub hosts: Vec<Id>,
+    /// A sidecar whose service is unknown is a gateway as far as anybody can tell.
+    pub position: Position,
+    /// The least of the policy and of how its caller and callee are known.
+    pub confidence: Confidence,
+}
+
+/// Who calls through a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Callers {
+    /// Whoever makes this call.
+    Call(CallId),
+    /// This service.
+    Service(NodeIndex),
+    /// Members of the mesh.
+    Members,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// All policies of the environment, in order, and for every policy of the facts where it ended up.
+#[derive(Debug, Default)]
+pub(super) struct Standings {
+    pub list: Vec<Standing>,
+    pub resolved: Vec<Resolved>,
+}
+
+/// What a policy says by itself.
+#[derive(Clone, Debug)]
+struct Own {
+    call: Option<CallId>,
+    callers: Callers,
+    caller: Option<Id>,
+    callee: Option<Id>,
+    inferred: bool,
+    hosts: Vec<Id>,
+    confidence: Confidence,
+}
+
+impl Linker<'_> {
+    /// Resolves callers and callees of all policies; callees become nodes.
+    pub fn link_policies(&mut self, edges: &Edges) -> Standings {
+        let scope = self.scope;
+        let mut own: HashMap<PolicyId, Own> = HashMap::new();
+        for (id, policy) in scope.policies() {
+            let stated = self.stated(policy, edges);
+            own.insert(id, stated);
+        }
+        // Names are compared with known services, so all that are written come first.
+        let mut likenesses = None;
+        for (id, policy) in scope.policies() {
+            let Callee::Named(candidates) = &policy.callee else { continue };
+            let likenesses =
+                likenesses.get_or_insert_with(|| Likenesses::gather(&self.names, |id| self.node_of(id).is_some()));
+            let Some(own) = own.get_mut(&id) else { continue };
+            let space = own.caller.and_then(|id| self.names.get(id)).and_then(|caller| caller.namespace.clone());
+            let found = likenesses.find(candidates.iter().map(|name| &**name), &self.names, space.as_deref());
+            // A service's settings for a client of its own name are more likely about something else.
+            if let Some(callee) = found.filter(|callee| Some(*callee) != own.caller) {
+                own.callee = Some(callee);
+                own.inferred = true;
+                own.confidence = own.confidence.min(Confidence::Medium);
+            }
+        }
+        // What is not in force brings no service into the graph.
+        for (id, policy) in scope.policies().filter(|(_, policy)| scope.is_in_force(policy)) {
+            if let Some(callee) = own.get(&id).and_then(|own| own.callee) {
+                self.node(callee, policy.span);
+            }
+        }
+
+        let mut standings = Standings { list: Vec::new(), resolved: vec![NOWHERE; scope.facts.policies.len()] };
+        for (id, policy) in scope.policies() {
+            let standing = self.standing(id, policy, &own, edges);
+            if let Some(slot) = standings.resolved.get_mut(id.0 as usize) {
+                let caller = match standing.callers {
+                    Callers::Service(node) => Some(node),
+                    Callers::Call(call) => edges.of_call(call).next().and_then(|edge| {
+                        let (caller, _) = self.graph.edge_endpoints(edge)?;
+                        Some(caller)
+                    }),
+                    Callers::Members | Callers::Unknown => None,
+                };
+                let inferred = own.get(&id).is_some_and(|own| own.inferred);
+                *slot = Resolved { caller, callee: standing.callee, inferred };
+            }
+            standings.list.push(standing);
+        }
+        self.tell_enclosing(&mut standings);
+        standings
+    }
+
+    /// What a policy itself says, names that are merely alike left out.
+    fn stated(&mut self, policy: &Policy, edges: &Edges) -> Own {
+        let file = policy.span.file;
+        let caller = self.caller(&policy.caller, file);
+        let place = Place { file: Some(file), caller };
+        let mut confidence = policy.confidence;
+        if let Caller::Service(service) = &policy.caller {
+            confidence = confidence.min(of_evidence(service.evidence));
+        }
+        let mut inferred = false;
+        let (callee, hosts) = match &policy.callee {
+            Callee::Service { service, hosts } => {
+                confidence = confidence.min(of_evidence(service.evidence));
+                inferred = service.evidence != Evidence::Written;
+                let callee = self.id(service, place, caller);
+                (Some(callee), hosts.iter().map(|host| self.id(host, place, caller)).collect())
+            }
+            Callee::Named(_) | Callee::Unknown(_) => (None, Vec::new()),
+        };
+        let callers = match (&policy.caller, caller) {
+            (Caller::Members { .. }, _) => Callers::Members,
+            // A proxy beside a service that leads to that service stands in front of it: its callers are others.
+            (_, Some(caller)) if Some(caller) == callee => Callers::Unknown,
+            (_, Some(caller)) if self.scope.is_in_force(policy) => Callers::Service(self.node(caller, policy.span)),
+            (_, Some(caller)) => self.node_of(caller).map_or(Callers::Unknown, Callers::Service),
+            (_, None) => Callers::Unknown,
+        };
+        let call = policy.call.filter(|call| edges.of_call(*call).next().is_some());
+        Own { call, callers, caller, callee, inferred, hosts, confidence }
+    }
+
+    /// Where a policy stands. What it does not say itself, the policies that enclose it say for it.
+    fn standing(&self, id: PolicyId, policy: &Policy, own: &HashMap<PolicyId, Own>, edges: &Edges) -> Standing {
+        let mut callers = Callers::Unknown;
+        let mut confidence = policy.confidence;
+        let (mut callee, mut hosts) = (None, Vec::new());
+        let mut call = None;
+        for (enclosing, _) in self.scope.enclosing(id) {
+            let Some(own) = own.get(&enclosing) else { break };
+            if callers == Callers::Unknown {
+                callers = own.callers;
+            }
+            if own.call.is_some() || own.callee.is_some() {
+                call = own.call;
+                callee = own.callee.and_then(|callee| self.node_of(callee));
+                hosts.clone_from(&own.hosts);
+                confidence = confidence.min(own.confidence);
+                break;
+            }
+        }
+        if let Some(call) = call {
+            callers = Callers::Call(call);
+            let edge = edges.of_call(call).next();
+            callee = edge.and_then(|edge| self.graph.edge_endpoints(edge)).map(|(_, callee)| callee).or(callee);
+        }
+        let position = match (policy.position, callers) {
+            (Position::ClientSidecar, Callers::Unknown) => Position::Gateway,
+            (position, _) => position,
+        };
+        Standing { policy: id, callers, callee, hosts, position, confidence }
+    }
+
+    /// A policy that says nothing and encloses others that all call one service calls that service: for the list of
+    /// policies; on edges it stands by enclosing them.
+    fn tell_enclosing(&self, standings: &mut Standings) {
+        let mut told: HashMap<PolicyId, Option<Resolved>> = HashMap::new();
+        for (id, _) in self.scope.policies().filter(|(_, policy)| policy.inside.is_some()) {
+            let Some(inner) = standings.resolved.get(id.0 as usize).copied().filter(|inner| inner.callee.is_some())
+            else {
+                continue;
+            };
+            for (outer, _) in self.scope.enclosing(id).skip(1) {
+                let said = told.entry(outer).or_insert(Some(inner));
+                if said.is_some_and(|said| (said.caller, said.callee) != (inner.caller, inner.callee)) {
+                    *said = None;
+                }
+            }
+        }
+        for (outer, said) in told {
+            if let Some(said) = said
+                && let Some(slot) = standings.resolved.get_mut(outer.0 as usize)
+                && slot.callee.is_none()
+            {
+                *slot = Resolved { caller: slot.caller.or(said.caller), ..said };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
