@@ -7,6 +7,7 @@ pub mod finding;
 pub mod fingerprint;
 pub mod graph;
 pub mod limits;
+pub mod pipeline;
 pub mod read;
 pub mod report;
 pub mod rules;

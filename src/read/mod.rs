@@ -64,6 +64,7 @@ pub static DIALECTS: &[&Dialect] = &[
     &dialects::envoy::DIALECT,
     &manifests::services::DIALECT,
     &dialects::dotnet::DIALECT,
+    &dialects::generic::DIALECT,
 ];
 
 /// What a dialect settles when every file has been read.

@@ -8,8 +8,8 @@ use super::summary::is_listed;
 use super::table::{Align, Table};
 use super::{Look, text};
 use crate::facts::{
-    Attempts, Backoff, BackoffKind, Callee, Caller, Check, Classes, Facts, Limit, Measures, Nanos, Policy, PolicyId,
-    PolicyKind, Sourced, words,
+    Attempts, Backoff, BackoffKind, Callee, Caller, Classes, Facts, Limit, Nanos, Policy, PolicyId, PolicyKind,
+    Sourced, words,
 };
 use crate::graph::System;
 use crate::source::Sources;
@@ -175,31 +175,4 @@ fn set(classes: Classes) -> String {
 fn source(policy: &Policy) -> String {
     let source = text::line(&policy.source);
     if policy.kind == PolicyKind::Default { format!("{source} default") } else { source.into_owned() }
-}
-
-/// The slowest answer of a policy by itself, with what is really in force (contracts.md D-14); none if it has no finite
-/// bound or rests on something unknown.
-fn slowest(policy: &Policy) -> Option<Nanos> {
-    let attempt = policy.attempt_limit()?.at().map(|limit| {
-        let connect = policy.connect_timeout.as_ref().filter(|connect| connect.is_written());
-        limit + connect.and_then(|connect| connect.limit().copied()).unwrap_or_default()
-    });
-    let total = policy.total.limit.known()?.at();
-    let tries = policy.tries();
-    let by_count = tries.zip(attempt).and_then(|(tries, attempt)| {
-        let delays = policy.delays(tries.saturating_sub(1))?.greatest;
-        let delays =
-            total.filter(|_| policy.total.measures == Measures::Delays).map_or(delays, |most| most.min(delays));
-        Some(attempt.times(tries) + delays)
-    });
-    let by_total = match (policy.total.measures, policy.total.check) {
-        (Measures::Delays, _) => None,
-        (Measures::Wall, Check::Cuts) => total,
-        // Looked at between tries only: the last one may start just before and take its whole time.
-        (Measures::Wall, Check::BetweenAttempts) => total.zip(attempt).map(|(total, attempt)| total + attempt),
-    };
-    match (by_count, by_total) {
-        (Some(count), Some(total)) => Some(count.min(total)),
-        (one, other) => one.or(other),
-    }
 }

@@ -210,11 +210,12 @@ fn show(raw: &str, marks: &[&Mark<'_>], base: usize, room: usize) -> (String, Ve
     let mut out = String::new();
     let mut places: Vec<(usize, usize)> = Vec::new();
     let mut column = 0;
-    let mut used = 2; // both ellipses
     cut_left |= from > 0;
     if cut_left {
         out.push('…');
     }
+    let is_whole = !cut_left && !cut_right && columns <= room;
+    let mut used = if is_whole { 0 } else { 2 }; // both ellipses
     for (at, c, columns) in cells {
         column += columns;
         if column <= from {

@@ -13,7 +13,7 @@ use super::{Counts, Look, text};
 use crate::facts::{FileKind, Nanos, words};
 use crate::graph::amount::Amount;
 
-pub use survey::{Best, is_listed, survey};
+pub use survey::{is_listed, survey};
 
 /// What a run looked at and what came of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -214,7 +214,7 @@ impl Summary {
 }
 
 /// What would have been read, for a tree in which nothing was.
-const NOTHING_FOUND: &str = "No retry policy and no call was found. retrylint reads Envoy bootstraps and routes, Istio \
+const NOTHING_FOUND: &str = "warning: no retry policy and no call was found; retrylint reads Envoy bootstraps and routes, Istio \
                              VirtualServices and DestinationRules, .NET resilience settings (appsettings*.json), services \
                              manifests (a `services` map with `calls`), and `retry:` sections in YAML, JSON and TOML";
 
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn an_empty_tree_hears_what_would_have_been_read() {
         let text = Summary::default().text(None, Look::PLAIN);
-        assert!(text.starts_with("Read 0 files: 0 services, 0 calls, 0 retry policies\nNo retry policy"), "{text}");
+        assert!(text.starts_with("Read 0 files: 0 services, 0 calls, 0 retry policies\nwarning: no retry"), "{text}");
         assert!(text.ends_with("Nothing to report\n"));
         assert!(text.lines().all(|line| text::width(line) <= 100));
     }

@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 
-use super::{Row, rows, slowest};
+use super::{Row, rows};
 use crate::facts::{
     AttemptTimeoutFlaw, Attempts, BackoffKind, Breaker, Budget, Classes, Confidence, Exhausted, Facts, Floor, Limit,
     Measures, Methods, Nanos, Origin, Place, Policy, PolicyKind, Protocol, Sourced,
 };
 use crate::graph::System;
+use crate::graph::deadlines::slowest;
 use crate::report::json::{self, VERSION};
 use crate::source::Sources;
 

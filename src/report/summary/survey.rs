@@ -7,18 +7,12 @@ use petgraph::visit::EdgeRef;
 
 use super::{Coverage, Extra, Slowest, Step, Summary, WorstPath};
 use crate::facts::{Facts, FileKind, PolicyKind};
-use crate::graph::{Path, System};
+use crate::graph::System;
+use crate::graph::paths::k_best;
 use crate::report::Counts;
 
-/// The best path to a service: the one with the greatest product of tries.
-pub type Best<'a> = &'a dyn Fn(&System<'_>, NodeIndex) -> Option<Path>;
-
 /// The summary of a run. Where several environments disagree, the worst one speaks.
-pub fn survey(facts: &Facts, systems: &[System<'_>], findings: Counts, best: Best<'_>) -> Summary {
-    let mut files: BTreeMap<FileKind, usize> = BTreeMap::new();
-    for file in &facts.files {
-        *files.entry(file.kind).or_default() += 1;
-    }
+pub fn survey(facts: &Facts, files: BTreeMap<FileKind, usize>, systems: &[System<'_>], findings: Counts) -> Summary {
     let services: BTreeSet<(&str, Option<&str>)> = systems
         .iter()
         .flat_map(|system| system.net.graph.node_weights())
@@ -41,7 +35,7 @@ pub fn survey(facts: &Facts, systems: &[System<'_>], findings: Counts, best: Bes
             calls_without_policy: count(State::NoPolicy),
             unknown_callees: unknown_callees(facts, systems),
         },
-        worst_path: worst_path(systems, best),
+        worst_path: worst_path(systems),
         slowest_answer: slowest(systems),
         extra_requests: extra_requests(systems),
         notes,
@@ -99,7 +93,7 @@ fn unknown_callees(facts: &Facts, systems: &[System<'_>]) -> usize {
 }
 
 /// The path to the service with the greatest product; of equals the first by name.
-fn worst_path(systems: &[System<'_>], best: Best<'_>) -> Option<WorstPath> {
+fn worst_path(systems: &[System<'_>]) -> Option<WorstPath> {
     let mut worst: Option<(&System<'_>, NodeIndex)> = None;
     let product = |(system, node): (&System<'_>, NodeIndex)| {
         system.amplification.nodes.get(node.index()).map_or(0.0, |load| load.worst.as_f64())
@@ -123,7 +117,7 @@ fn worst_path(systems: &[System<'_>], best: Best<'_>) -> Option<WorstPath> {
     }
     let (system, node) = worst?;
     let load = system.amplification.nodes.get(node.index())?;
-    let path = best(system, node)?;
+    let path = k_best(system, node, 1).into_iter().next()?;
     let hops = path
         .hops
         .iter()

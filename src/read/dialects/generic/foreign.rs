@@ -97,6 +97,11 @@ pub(super) fn is_file(path: &str) -> bool {
         || name.ends_with(".asl.json")
 }
 
+/// Whether a mapping is a Kubernetes object: in lists and in files of several tools they stand further in, too.
+pub(super) fn is_object(node: Node<'_>) -> bool {
+    node.get("apiVersion").is_some() && node.get("kind").is_some()
+}
+
 /// Whether a document is one of those, from its shape.
 pub(super) fn is_document(document: Node<'_>) -> bool {
     // Playbooks and pipelines are lists of plays or steps; a program's settings are a mapping.
@@ -105,7 +110,6 @@ pub(super) fn is_document(document: Node<'_>) -> bool {
     }
     let has = |key: &str| document.get(key).is_some();
     let holds_map = |key: &str| document.get(key).is_some_and(Node::is_map);
-    let is_kubernetes = has("apiVersion") && has("kind");
     let is_api = has("openapi") || has("swagger") || has("asyncapi");
     let is_schema =
         (has("$schema") || has("$id") || has("type")) && (has("properties") || has("definitions") || has("$defs"));
@@ -119,7 +123,7 @@ pub(super) fn is_document(document: Node<'_>) -> bool {
     // GitLab: any job has a `script`.
     let is_gitlab = document.written_entries().any(|job| job.value.is_map() && job.value.get("script").is_some());
     let is_renovate = has("packageRules") || (has("extends") && holds_map("hostRules"));
-    is_kubernetes
+    is_object(document)
         || is_api
         || is_schema
         || is_workflow

@@ -69,6 +69,10 @@ const GENERIC: &[&str] = &[
     "base",
     "connection",
     "transport",
+    "route",
+    "routes",
+    "rules",
+    "methodconfig",
 ];
 
 /// A mapping on the way to a node.
@@ -107,6 +111,9 @@ fn sites<'t>(document: Node<'t>) -> (Vec<Frame<'t>>, Vec<usize>) {
     let mut seen = HashSet::from([document.id()]);
     while let Some(at) = todo.pop() {
         let Some(node) = frames.get(at).map(|frame| frame.node) else { continue };
+        if foreign::is_object(node) {
+            continue;
+        }
         if is_site(&frames, at) {
             sites.push(at);
         }

@@ -172,6 +172,7 @@ fn words_that_only_look_like_retrying_stay_silent() {
         "services: { db: { image: postgres, retry: { attempts: 3, delay: 5s } } }",
         // Kubernetes objects of any kind: Argo, Tekton, Dapr, a VirtualService.
         "apiVersion: dapr.io/v1alpha1\nkind: Resiliency\nspec: { policies: { retry: { maxRetries: 3, duration: 5s, delay: 1s } } }",
+        "httpRoutes: [ { apiVersion: x/v1, kind: HTTPRoute, spec: { rules: [ { retry: { attempts: 3, backoff: 1s } } ] } } ]",
         // An API description and a schema.
         "openapi: 3.0.0\nx-gateway: { retry: { attempts: 3, delay: 1s } }",
         "type: object\nproperties: { retry: { properties: { attempts: { type: integer }, delay: { type: string } } } }",
@@ -238,4 +239,16 @@ fn depth_costs_no_stack_and_aliases_no_time() {
         bomb.push_str(&format!("a{i}: &a{i} {{ x: *a{before}, y: *a{before}, z: *a{before} }}\n"));
     }
     assert_eq!(policies(&bomb).len(), 1);
+}
+
+#[test]
+fn no_cut_of_a_file_makes_the_reader_panic() {
+    let text =
+        "a: { url: x, retry: { attempts: 3, backoff: { type: exponential, max: 30s }, jitter: 0.2, on: [503] } }";
+    for end in 0..text.len() {
+        for document in yaml::parse(FileId(0), &text[..end]).documents().filter(|document| recognises(*document)) {
+            let context = Context { file: FileId(0), path: "a.yaml", settings: &ReadSettings::default() };
+            read(document, &context, &mut Facts::default());
+        }
+    }
 }
