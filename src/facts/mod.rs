@@ -5,6 +5,7 @@
 
 mod backoff;
 mod call;
+mod delays;
 mod failure;
 mod host;
 mod policy;
@@ -21,6 +22,7 @@ use serde::Serialize;
 
 pub use backoff::{Backoff, BackoffKind, Jitter, JitterAt};
 pub use call::{Call, CallId, CallSource, Methods, Operation, PathMatch, Protocol, Route, is_idempotent};
+pub use delays::Delay;
 pub use failure::{Class, Classes};
 pub use policy::{
     AttemptTimeoutFlaw, Attempts, Check, Count, Counts, Dialect, Exhausted, Hedging, Ineffective, Measures, Policy,

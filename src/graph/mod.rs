@@ -6,15 +6,26 @@
 //!
 //! Rules and reports see a [`System`]: the facts, the graph and everything computed from it.
 
+pub mod alike;
 pub mod amount;
+pub mod amplification;
+pub mod budgets;
+pub mod cycles;
+pub mod deadlines;
 mod edges;
+pub mod fitting;
 #[cfg(test)]
 pub(crate) mod fixtures;
+pub mod handover;
 mod identity;
 mod inference;
 mod layers;
 pub mod link;
+pub mod load;
 mod membership;
+#[cfg(test)]
+mod nets;
+pub mod order;
 mod ownership;
 pub mod paths;
 mod placement;
@@ -23,6 +34,7 @@ mod routes;
 mod scope;
 mod selectors;
 mod services;
+pub mod tries;
 
 use std::sync::Arc;
 
@@ -48,6 +60,19 @@ pub struct System<'a> {
     pub amplification: Amplification,
     /// Who waits how long.
     pub deadlines: Deadlines,
+}
+
+impl<'a> System<'a> {
+    /// Computes everything that follows from a graph, in time linear in its services and calls.
+    pub fn new(facts: &'a Facts, limits: &'a Limits, net: Net) -> Self {
+        let order = order::Order::new(&net);
+        let tries = tries::Tries::new(facts);
+        let alike = alike::Alike::new(&tries, &net);
+        let rates = load::rates(&net, &tries, &alike, &order);
+        let amplification = amplification::amplification_of(&net, (&tries, &alike, &order), &rates);
+        let deadlines = deadlines::deadlines_of(&net, facts, &tries, &order);
+        System { facts, limits, net, amplification, deadlines }
+    }
 }
 
 /// The call graph of one environment.
@@ -183,8 +208,22 @@ pub struct Factor {
     pub about: bool,
 }
 
+impl Default for Factor {
+    /// One try, nothing multiplies.
+    fn default() -> Self {
+        Factor {
+            tries: Amount::ONE,
+            parts: Vec::new(),
+            unknown: Vec::new(),
+            bounded: Some(1.0),
+            all_bounded: true,
+            about: false,
+        }
+    }
+}
+
 /// One layer's contribution to an edge's factor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
     /// The policy.
     pub policy: PolicyId,
@@ -234,6 +273,10 @@ pub struct NodeLoad {
     pub unknown: Vec<PolicyId>,
     /// Whether a by-time policy is among the factors ("about").
     pub about: bool,
+    /// Requests per second while all is well; none where a root without a rate reaches it.
+    pub rate: Option<f64>,
+    /// Requests per second if everything fails.
+    pub rate_worst: Option<Amount>,
 }
 
 /// Tries of one edge.
@@ -243,7 +286,8 @@ pub struct EdgeLoad {
     pub class: Class,
     /// The tries for it.
     pub factor: Factor,
-    /// The class with the most connection attempts among those that never arrive (`connect`, `unsent`).
+    /// The class with the most connection attempts among those that never arrive (`connect`, `unsent`); none if they are no
+    /// more than the tries of `factor`.
     pub unsent: Option<(Class, Factor)>,
 }
 
@@ -309,8 +353,11 @@ pub struct NodeTime {
 pub struct EdgeTime {
     /// Slowest answer of the whole call, all layers folded; none if it has no finite bound.
     pub slowest: Option<Nanos>,
-    /// When the caller's outermost layer gives up one attempt; without a limit of its own, its total. None: never.
+    /// When somebody on the caller's side first stops waiting for a try: the least of its layers' attempt limits, or of
+    /// their totals where they have none. None: never.
     pub gives_up: Option<Nanos>,
+    /// Whose limit that is.
+    pub gives_up_by: Option<PolicyId>,
     /// Whether a written number is among what `slowest` rests on.
     pub is_written: bool,
 }

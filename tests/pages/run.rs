@@ -40,13 +40,7 @@ pub fn findings(rule: &str, project: &Project) -> Vec<Found> {
     let limits = Limits::default();
     let systems: Vec<System> = graph::link::environments(&scan.facts)
         .into_iter()
-        .map(|environment| System {
-            facts: &scan.facts,
-            limits: &limits,
-            net: graph::link::link(&scan.facts, environment),
-            amplification: Default::default(),
-            deadlines: Default::default(),
-        })
+        .map(|environment| System::new(&scan.facts, &limits, graph::link::link(&scan.facts, environment)))
         .collect();
     let found = rules::check(&systems, Options::default());
     std::fs::remove_dir_all(&folder).unwrap();

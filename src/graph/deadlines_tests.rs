@@ -1,0 +1,193 @@
+use super::*;
+use crate::facts::{Jitter, Total};
+use crate::graph::nets::{Sketch, at, code, sidecar, timed, unknown, waiting, written};
+
+fn secs(n: u64) -> Nanos {
+    Nanos::from_secs(n)
+}
+
+fn millis(n: u64) -> Nanos {
+    Nanos::from_millis(n)
+}
+
+/// [T-41], [T-42], [T-44]
+#[test]
+fn attempt_limits_stack_up() {
+    assert_eq!(slowest(&timed(Some(30_000), None, code(3))), Some(secs(90)));
+    assert_eq!(slowest(&timed(Some(30_000), None, code(4))), Some(secs(120)));
+    assert_eq!(slowest(&timed(Some(2000), None, code(3))), Some(secs(6)));
+    let window = timed(Some(400), None, waiting(&[50, 50], Jitter::NONE, code(3)));
+    assert_eq!(slowest(&window), Some(millis(1300)));
+}
+
+/// [T-36]: 4 × 10 s + 2 + 4 + 8 s = 54 s, cut at 30 s.
+#[test]
+fn a_total_that_cuts_is_the_slowest_answer() {
+    let delays = [2000, 4000, 8000];
+    assert_eq!(slowest(&timed(Some(10_000), None, waiting(&delays, Jitter::NONE, code(4)))), Some(secs(54)));
+    assert_eq!(slowest(&timed(Some(10_000), Some(30_000), waiting(&delays, Jitter::NONE, code(4)))), Some(secs(30)));
+    // Jitter counts with its greatest delays.
+    let jitter = Jitter::proportional(0.25);
+    assert_eq!(slowest(&timed(Some(10_000), None, waiting(&delays, jitter, code(4)))), Some(millis(57_500)));
+}
+
+#[test]
+fn a_total_that_is_only_looked_at_between_tries_lets_one_more_run() {
+    let mut policy = timed(Some(10_000), Some(30_000), code(9));
+    policy.total = Total { check: Check::BetweenAttempts, ..policy.total };
+    assert_eq!(slowest(&policy), Some(secs(40)));
+    policy.attempts = written(Attempts::ByTime);
+    assert_eq!(slowest(&policy), Some(secs(40)));
+    // What measures delays alone: 9 tries of 10 s, and at most 30 s of 8 × 5 s.
+    let mut policy = timed(Some(10_000), Some(30_000), waiting(&[5000], Jitter::NONE, code(9)));
+    policy.total = Total { measures: Measures::Delays, ..policy.total };
+    assert_eq!(slowest(&policy), Some(secs(120)));
+}
+
+#[test]
+fn without_a_limit_there_is_no_slowest_answer() {
+    assert_eq!(slowest(&code(3)), None);
+    let mut policy = timed(Some(1000), None, code(3));
+    policy.attempts = unknown();
+    assert_eq!(slowest(&policy), None);
+    policy.total.limit = written(Limit::At(secs(8)));
+    assert_eq!(slowest(&policy), Some(secs(8)));
+    let mut policy = timed(None, None, code(1));
+    policy.attempt_timeout = unknown();
+    assert_eq!(slowest(&policy), None);
+}
+
+/// M-6: 3 tries, 0.5 s to connect before each 0.2 s.
+#[test]
+fn connecting_comes_on_top_where_it_is_written() {
+    let mut policy = timed(Some(200), Some(5000), code(3));
+    policy.connect_timeout = Some(written(Limit::At(millis(500))));
+    assert_eq!(slowest(&policy), Some(millis(2100)));
+    policy.connect_timeout = Some(crate::facts::Sourced::default_of(Limit::At(secs(5)), "Envoy", "connect_timeout"));
+    assert_eq!(slowest(&policy), Some(millis(600)));
+}
+
+/// [T-43]
+#[test]
+fn a_caller_that_leaves_early_abandons_the_rest() {
+    let mut sketch = Sketch::default();
+    let outer = sketch.call("web", "shop", [timed(Some(2000), None, code(3))]);
+    let inner = sketch.call("shop", "db", [timed(Some(1000), None, waiting(&[100, 200], Jitter::NONE, code(3)))]);
+    let shop = sketch.service("shop");
+    sketch.analysed(|system| {
+        let node = system.deadlines.nodes[shop.index()];
+        assert_eq!(node, NodeTime { slowest: Some(millis(3300)), retries_below: true, is_written: true });
+        assert_eq!(system.deadlines.edges[inner.index()].slowest, Some(millis(3300)));
+        let edge = system.deadlines.edges[outer.index()];
+        assert_eq!((edge.gives_up, edge.slowest), (Some(secs(2)), Some(secs(6))));
+        assert!((abandoned_share(secs(2), millis(3300)) - 0.394).abs() < 1e-3);
+        assert_eq!(overlapping(millis(3300), secs(2), Nanos::ZERO, 3), 2);
+    });
+}
+
+/// [T-45]: the total of the client's own is what ends it.
+#[test]
+fn an_outer_total_ends_inner_tries() {
+    let mut sketch = Sketch::default();
+    let client = timed(None, Some(15_000), code(1));
+    let retry = timed(Some(25_000), None, code(4));
+    let edge = sketch.layered("web", "db", vec![vec![vec![client, retry]]]);
+    sketch.analysed(|system| {
+        let edge = system.deadlines.edges[edge.index()];
+        assert_eq!((edge.slowest, edge.gives_up), (Some(secs(15)), Some(secs(15))));
+    });
+}
+
+#[test]
+fn layers_fold_from_the_inside_out() {
+    // The sidecar: 3 × 1 s. The loop around it: 2 × min(10 s, 3 s) + 0.5 s.
+    let mut sketch = Sketch::default();
+    let outer = timed(Some(10_000), None, waiting(&[500], Jitter::NONE, code(2)));
+    let inner = timed(Some(1000), None, sidecar(3, crate::facts::Classes::ALL));
+    let edge = sketch.call("web", "db", [outer, inner]);
+    sketch.analysed(|system| {
+        let edge = system.deadlines.edges[edge.index()];
+        assert_eq!(edge.slowest, Some(millis(6500)));
+        assert_eq!(edge.gives_up, Some(secs(1)));
+        assert_eq!(edge.gives_up_by, Some(PolicyId(1)));
+    });
+}
+
+#[test]
+fn of_alternatives_the_slowest_counts() {
+    let route = |limit| timed(limit, None, sidecar(3, crate::facts::Classes::ALL));
+    let slowest = |routes: [Option<u64>; 2]| {
+        let mut sketch = Sketch::default();
+        let edge = sketch.layered("web", "db", vec![routes.map(|limit| vec![route(limit)]).to_vec()]);
+        sketch.analysed(|system| system.deadlines.edges[edge.index()])
+    };
+    let both = slowest([Some(1000), Some(2000)]);
+    assert_eq!((both.slowest, both.gives_up), (Some(secs(6)), Some(secs(2))));
+    let one = slowest([Some(1000), None]);
+    assert_eq!((one.slowest, one.gives_up), (None, None));
+}
+
+#[test]
+fn the_callees_own_limits_are_nobody_giving_up() {
+    let mut sketch = Sketch::default();
+    let inbound = at(Position::ServerSidecar, timed(Some(1000), None, sidecar(2, crate::facts::Classes::ALL)));
+    let edge = sketch.call("web", "db", [inbound]);
+    sketch.analysed(|system| {
+        let edge = system.deadlines.edges[edge.index()];
+        assert_eq!((edge.slowest, edge.gives_up), (Some(secs(2)), None));
+    });
+}
+
+#[test]
+fn calls_run_one_after_the_other_unless_they_are_said_to_run_at_once() {
+    let slowest = |parallel: bool, timeout: Option<u64>| {
+        let mut sketch = Sketch::default();
+        let twice = sketch.call("shop", "a", [timed(Some(1000), None, code(1))]);
+        sketch.edge_mut(twice).per_request = 2.0;
+        sketch.call("shop", "b", [timed(Some(3000), None, code(1))]);
+        let event = sketch.call("shop", "audit", [timed(Some(60_000), None, code(9))]);
+        sketch.edge_mut(event).is_async = true;
+        for (callee, millis) in [("x", 4000), ("y", 500)] {
+            let edge = sketch.call("shop", callee, [timed(Some(millis), None, code(1))]);
+            sketch.edge_mut(edge).one_of = Some("either".into());
+        }
+        sketch.declared("shop").parallel = Some(written(parallel));
+        sketch.declared("shop").timeout = timeout.map(|millis| written(Nanos::from_millis(millis)));
+        let shop = sketch.service("shop");
+        sketch.analysed(|system| system.deadlines.nodes[shop.index()])
+    };
+    // 2 × 1 s + 3 s + the greater of 4 s and 0.5 s; the event is not waited for.
+    assert_eq!(slowest(false, None), NodeTime { slowest: Some(secs(9)), retries_below: false, is_written: true });
+    assert_eq!(slowest(true, None).slowest, Some(secs(4)));
+    assert_eq!(slowest(false, Some(2500)).slowest, Some(millis(2500)));
+}
+
+#[test]
+fn a_call_without_limits_leaves_its_caller_without_a_bound() {
+    let mut sketch = Sketch::default();
+    sketch.call("shop", "a", [timed(Some(1000), None, code(2))]);
+    sketch.call("shop", "b", []);
+    let edge = sketch.call("web", "shop", [timed(None, Some(2000), code(1))]);
+    let shop = sketch.service("shop");
+    sketch.analysed(|system| {
+        assert_eq!(system.deadlines.nodes[shop.index()].slowest, None);
+        assert!(system.deadlines.nodes[shop.index()].retries_below);
+        let edge = system.deadlines.edges[edge.index()];
+        assert_eq!((edge.slowest, edge.gives_up), (Some(secs(2)), Some(secs(2))));
+    });
+}
+
+#[test]
+fn services_in_a_circle_have_no_bound_but_their_own() {
+    let mut sketch = Sketch::default();
+    let there = sketch.call("a", "b", [timed(Some(1000), None, code(2))]);
+    sketch.call("b", "a", [timed(Some(1000), None, code(2))]);
+    sketch.declared("b").timeout = Some(written(millis(700)));
+    let (a, b) = (sketch.service("a"), sketch.service("b"));
+    sketch.analysed(|system| {
+        assert_eq!(system.deadlines.nodes[a.index()].slowest, None);
+        assert_eq!(system.deadlines.nodes[b.index()].slowest, Some(millis(700)));
+        assert!(system.deadlines.nodes[a.index()].retries_below);
+        assert_eq!(system.deadlines.edges[there.index()].slowest, Some(millis(1400)));
+    });
+}

@@ -1,0 +1,350 @@
+//! The tries of one edge for one failure class (contracts.md D-10): the class is fed through the layers from the callee
+//! outward; each layer multiplies if it retries what it sees, and hands on what it says when it gives up.
+//!
+//! Alternatives and classes that come out in several forms make more than one outcome. Of each class that may come out,
+//! only the most tries are kept, so an edge costs its layers times at most 17.
+
+use super::amount::Amount;
+use super::budgets::{self, Traffic};
+use super::handover::{self, Speaker};
+use super::{Edge, EdgeLoad, Factor, Layer, Nest, Part};
+use crate::facts::{Attempts, Class, Classes, Facts, Limit, Policy, PolicyId, Protocol};
+
+/// Tries up to which a policy that only time ends is counted; beyond, it counts as unbounded (D-11).
+const MOST_BY_TIME: u64 = 1000;
+
+/// Where on a path an edge stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hop {
+    /// Its callee is the service in question: the failure may come about just inside any layer.
+    Last,
+    /// Further up: the failure is what the callee's handler answered, and passes every layer.
+    Above,
+}
+
+/// An edge with the traffic that its budgets see.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'n> {
+    edge: &'n Edge,
+    traffic: Traffic,
+    /// What it is spoken in; unknown counts as HTTP.
+    pub protocol: Protocol,
+}
+
+impl<'n> View<'n> {
+    /// Of an edge.
+    pub fn new(edge: &'n Edge, traffic: Traffic) -> Self {
+        View { edge, traffic, protocol: edge.protocol.unwrap_or(Protocol::Http) }
+    }
+}
+
+/// One way in which an edge can end: what is handed outward, after how many tries at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// What the caller's handler sees.
+    pub class: Class,
+    /// Tries that reach the callee; unknown layers count 1.
+    pub tries: Amount,
+    /// The same with budgets; infinite if something has neither a count nor a budget.
+    pub bounded: f64,
+    /// Whether every layer that multiplies has a budget.
+    pub all_bounded: bool,
+    /// Whether a policy that time ends was counted.
+    pub about: bool,
+    /// The last of the layers that multiplied, in [`Scratch::trail`]; zero for none.
+    trail: u32,
+}
+
+/// A layer that multiplied, and the one before it.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    part: Part,
+    before: u32,
+}
+
+/// Buffers of [`Tries::outcomes`], kept between edges.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    now: Vec<Outcome>,
+    next: Vec<Outcome>,
+    nest: Vec<Outcome>,
+    inner: Vec<Outcome>,
+    trail: Vec<Step>,
+}
+
+/// What a policy does to a failing request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Retry {
+    /// Tries; none without end. Unknown ones are 1.
+    times: Option<u64>,
+    /// What is retried.
+    pub(super) on: Classes,
+    /// Copies that hedging sends, the first included.
+    copies: u64,
+    /// Who hands outward.
+    pub(super) speaker: Speaker,
+    /// Whether tries or copies are unknown.
+    is_unknown: bool,
+    /// Whether `times` is counted from a limit on time.
+    about: bool,
+}
+
+impl Retry {
+    fn of(policy: &Policy) -> Retry {
+        let (times, known, about) = match policy.attempts.known() {
+            Some(Attempts::Times(n)) => (Some((*n).max(1)), true, false),
+            Some(Attempts::Unbounded) => (None, true, false),
+            Some(Attempts::ByTime) => by_time(policy),
+            None => (Some(1), false, false),
+        };
+        let copies = policy.hedging.as_ref().map(|hedging| hedging.copies.known().copied());
+        Retry {
+            times,
+            on: policy.retries_on.known().copied().unwrap_or(Classes::ASSUMED),
+            copies: copies.flatten().map_or(1, |copies| copies.saturating_add(1)),
+            speaker: Speaker::of(policy),
+            is_unknown: !known || copies == Some(None),
+            about,
+        }
+    }
+
+    /// What a hedge is sent for: besides what is retried, a try that is merely slow.
+    pub(super) fn hedged_on(&self) -> Classes {
+        self.on.or(Classes::of(&[Class::TryTimeout, Class::Deadline]))
+    }
+
+    /// Whether it sends copies at all.
+    pub(super) fn is_hedged(&self) -> bool {
+        self.copies > 1
+    }
+
+    /// Tries for a class, and whether unknown ones hide behind them.
+    fn tries(&self, class: Class) -> (Amount, bool) {
+        let retried = self.on.contains(class);
+        let tries = match self.times {
+            _ if !retried => Amount::ONE,
+            Some(n) => Amount::Exact(n.into()),
+            None => Amount::Unbounded,
+        };
+        if self.copies > 1 && self.hedged_on().contains(class) {
+            return (tries * Amount::Exact(self.copies.into()), self.is_unknown);
+        }
+        (tries, retried && self.is_unknown)
+    }
+}
+
+/// The tries that fit into a policy's total (D-11), whether that is known, and that it is about so many.
+fn by_time(policy: &Policy) -> (Option<u64>, bool, bool) {
+    let jitter = policy.jitter.known().copied();
+    match policy.total.limit.known() {
+        Some(Limit::None) => (None, true, false),
+        Some(Limit::At(limit)) => {
+            let jitter = jitter.unwrap_or(crate::facts::Jitter::NONE);
+            match policy.backoff.tries_within(*limit, &jitter, MOST_BY_TIME) {
+                Some(Some(tries)) => (Some(tries), true, true),
+                Some(None) => (None, true, false),
+                None => (Some(1), false, false),
+            }
+        }
+        None => (Some(1), false, false),
+    }
+}
+
+/// All policies, looked up once, and what follows for edges.
+#[derive(Debug)]
+pub struct Tries<'a> {
+    facts: &'a Facts,
+    pub(super) retries: Vec<Retry>,
+}
+
+impl<'a> Tries<'a> {
+    /// For the policies of `facts`.
+    pub fn new(facts: &'a Facts) -> Self {
+        Tries { facts, retries: facts.policies.iter().map(Retry::of).collect() }
+    }
+
+    /// The tries that a policy is counted with (hedges included), and whether that is about so many. Unknown ones are 1.
+    pub fn of_policy(&self, id: PolicyId) -> (Amount, bool) {
+        let Some(retry) = self.retries.get(id.0 as usize) else { return (Amount::ONE, false) };
+        let tries = retry.times.map_or(Amount::Unbounded, |n| Amount::Exact(n.into()));
+        (tries * Amount::Exact(retry.copies.into()), retry.about)
+    }
+
+    /// Policies of an edge with unknown tries, in order of id: whatever is computed for it is a lower bound.
+    pub fn unknown_on(&self, edge: &Edge) -> Vec<PolicyId> {
+        let possible = handover::possible(edge.protocol.unwrap_or(Protocol::Http));
+        let mut unknown: Vec<PolicyId> = policies(edge)
+            .filter(|id| {
+                self.retries
+                    .get(id.0 as usize)
+                    .is_some_and(|retry| retry.is_unknown && !retry.on.and(possible).is_empty())
+            })
+            .collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        unknown
+    }
+
+    /// Whether any policy of an edge may send a request again.
+    pub fn may_retry(&self, edge: &Edge) -> bool {
+        policies(edge)
+            .any(|id| self.facts.policy(id).is_some_and(|policy| policy.may_retry() || policy.hedging.is_some()))
+    }
+
+    /// Everything that may come out of an edge if its innermost party sees `class`, each with its most tries.
+    pub fn outcomes<'s>(&self, view: View, class: Class, hop: Hop, scratch: &'s mut Scratch) -> &'s [Outcome] {
+        let fresh = Outcome { class, tries: Amount::ONE, bounded: 1.0, all_bounded: true, about: false, trail: 0 };
+        scratch.now.clear();
+        scratch.now.push(fresh);
+        for layer in view.edge.layers.iter().rev() {
+            self.through(view, layer, scratch);
+            if hop == Hop::Last {
+                // It may as well come about here, outside of this layer: everything further in counts 1.
+                merge(&mut scratch.now, fresh);
+            }
+        }
+        &scratch.now
+    }
+
+    /// Takes every outcome so far through one layer.
+    fn through(&self, view: View, layer: &Layer, scratch: &mut Scratch) {
+        let Scratch { now, next, nest: current, inner, trail } = scratch;
+        next.clear();
+        for nest in &layer.alternatives {
+            current.clone_from(now);
+            for id in nest.policies.iter().rev() {
+                let Some(retry) = self.retries.get(id.0 as usize) else { continue };
+                inner.clear();
+                for outcome in current.iter() {
+                    let outcome = self.retried(view, (layer, nest, *id), retry, *outcome, trail);
+                    for class in retry.speaker.hands_out(outcome.class, view.protocol).iter() {
+                        merge(inner, Outcome { class, ..outcome });
+                    }
+                }
+                std::mem::swap(current, inner);
+            }
+            current.drain(..).for_each(|outcome| merge(next, outcome));
+        }
+        if !layer.alternatives.is_empty() {
+            std::mem::swap(now, next);
+        }
+    }
+
+    /// One outcome after one policy has retried it, or not.
+    fn retried(
+        &self,
+        view: View,
+        (layer, nest, id): (&Layer, &Nest, PolicyId),
+        retry: &Retry,
+        outcome: Outcome,
+        trail: &mut Vec<Step>,
+    ) -> Outcome {
+        let (tries, is_unknown) = retry.tries(outcome.class);
+        if tries == Amount::ONE && !is_unknown {
+            return outcome;
+        }
+        let bound = self.bound(view, nest, id);
+        let part = Part { policy: id, position: layer.position, site: nest.site, tries, bound };
+        trail.push(Step { part, before: outcome.trail });
+        let own = if is_unknown { f64::INFINITY } else { tries.as_f64() };
+        Outcome {
+            class: outcome.class,
+            tries: outcome.tries * tries,
+            bounded: outcome.bounded * bound.map_or(own, |bound| bound.min(own)),
+            all_bounded: outcome.all_bounded && bound.is_some(),
+            about: outcome.about || retry.about,
+            trail: trail.len() as u32,
+        }
+    }
+
+    /// What the budget over a policy leaves of it.
+    fn bound(&self, view: View, nest: &Nest, id: PolicyId) -> Option<f64> {
+        let upstream = nest.upstream.and_then(|at| self.facts.upstreams.get(at as usize));
+        let budget = budgets::budget_of(self.facts.policy(id)?, upstream)?;
+        budgets::bound(budget, view.traffic)
+    }
+
+    /// The factor of an outcome that [`Tries::outcomes`] left in `scratch`.
+    pub fn factor(&self, view: View, outcome: &Outcome, scratch: &Scratch) -> Factor {
+        let mut parts = Vec::new();
+        let mut at = outcome.trail;
+        // The trail ends with the outermost layer, which is how parts are listed.
+        while let Some(step) = (at as usize).checked_sub(1).and_then(|at| scratch.trail.get(at)) {
+            if step.part.tries != Amount::ONE {
+                parts.push(step.part);
+            }
+            at = step.before;
+        }
+        Factor {
+            tries: outcome.tries,
+            parts,
+            unknown: self.unknown_on(view.edge),
+            bounded: outcome.bounded.is_finite().then_some(outcome.bounded),
+            all_bounded: outcome.all_bounded,
+            about: outcome.about,
+        }
+    }
+
+    /// The factor of an edge for one class, whatever comes out: the most tries.
+    pub fn most(&self, view: View, class: Class, hop: Hop, scratch: &mut Scratch) -> Factor {
+        scratch.trail.clear();
+        let most = most(self.outcomes(view, class, hop, scratch));
+        most.map_or_else(Factor::default, |outcome| self.factor(view, &outcome, scratch))
+    }
+
+    /// The class with the most tries among those that arrive, taken from `arriving` (the first of equals), and the one
+    /// among `unsent` that has more connection attempts than that.
+    pub fn greatest(&self, view: View, arriving: &[Class], unsent: &[Class], scratch: &mut Scratch) -> EdgeLoad {
+        let pick = |classes: &[Class], scratch: &mut Scratch| {
+            let mut best: Option<(Class, Outcome)> = None;
+            for class in classes {
+                if let Some(outcome) = most(self.outcomes(view, *class, Hop::Last, scratch))
+                    && best.is_none_or(|(_, b)| outcome.tries > b.tries)
+                {
+                    best = Some((*class, outcome));
+                }
+            }
+            best
+        };
+        scratch.trail.clear();
+        let (class, factor) = match pick(arriving, scratch) {
+            Some((class, outcome)) => (class, self.factor(view, &outcome, scratch)),
+            None => (Class::Overload, Factor::default()),
+        };
+        let unsent = pick(unsent, scratch)
+            .filter(|(_, outcome)| outcome.tries > factor.tries)
+            .map(|(class, outcome)| (class, self.factor(view, &outcome, scratch)));
+        EdgeLoad { class, factor, unsent }
+    }
+}
+
+impl Scratch {
+    /// Forgets the layers of the edges before; their outcomes can no longer be made into factors.
+    pub fn next_edge(&mut self) {
+        self.trail.clear();
+    }
+}
+
+/// The outcome with the most tries, the first of equals.
+fn most(outcomes: &[Outcome]) -> Option<Outcome> {
+    outcomes.iter().copied().reduce(|a, b| if b.tries > a.tries { b } else { a })
+}
+
+/// Adds an outcome; of two that hand out the same class, the one with more tries is kept, with the weaker of both bounds.
+fn merge(outcomes: &mut Vec<Outcome>, new: Outcome) {
+    let Some(old) = outcomes.iter_mut().find(|old| old.class == new.class) else {
+        outcomes.push(new);
+        return;
+    };
+    let bounded = old.bounded.max(new.bounded);
+    let all_bounded = old.all_bounded && new.all_bounded;
+    if new.tries > old.tries {
+        *old = new;
+    }
+    (old.bounded, old.all_bounded) = (bounded, all_bounded);
+}
+
+/// Every policy on an edge.
+pub(super) fn policies(edge: &Edge) -> impl Iterator<Item = PolicyId> {
+    edge.layers.iter().flat_map(|layer| &layer.alternatives).flat_map(|nest| nest.policies.iter().copied())
+}
