@@ -99,4 +99,18 @@ impl Finding {
     pub fn primary(&self) -> Option<&Label> {
         self.labels.first()
     }
+
+    /// The places in the order in which they are read. A path of calls that multiplies ends at its primary place (the last
+    /// hop, contracts.md D-16), so the hops before it come first; anything else starts there.
+    pub fn in_reading_order(&self) -> Vec<&Label> {
+        let mut labels: Vec<&Label> = self.labels.iter().collect();
+        if self.is_multiplying_path() && !labels.is_empty() {
+            labels.rotate_left(1);
+        }
+        labels
+    }
+
+    fn is_multiplying_path(&self) -> bool {
+        matches!(self.identity, Identity::Path { .. }) && self.rule == "retry-amplification"
+    }
 }

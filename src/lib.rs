@@ -4,9 +4,12 @@
 pub mod config;
 pub mod facts;
 pub mod finding;
+pub mod fingerprint;
 pub mod graph;
 pub mod limits;
+pub mod pipeline;
 pub mod read;
+pub mod report;
 pub mod rules;
 pub mod scan;
 pub mod source;

@@ -127,6 +127,13 @@ impl Sources {
         Sources { files }
     }
 
+    /// These files and one more behind them, with its id.
+    pub fn with(mut self, source: Source) -> (Self, FileId) {
+        let id = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
+        self.files.push(source);
+        (self, id)
+    }
+
     /// The file of an id. Ids come from this very list, so the only miss is a hand-written facts file.
     pub fn get(&self, file: FileId) -> Option<&Source> {
         self.files.get(file.0 as usize)

@@ -130,6 +130,15 @@ impl Config {
         reader.finish(text)
     }
 
+    /// The file itself, for those that point into it; none if there is none. Its path is shown relative to where the run
+    /// started if it lies below.
+    pub fn source(&self) -> Option<Source> {
+        let path = self.path.as_deref()?;
+        let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+        let shown = path.strip_prefix(&here).unwrap_or(path);
+        Some(Source::new(shown.to_string_lossy().replace('\\', "/"), self.text.clone()))
+    }
+
     /// The services and calls that it states, with spans in `file`.
     pub fn facts(&self, file: FileId) -> Facts {
         let tree = toml::parse(file, &self.text);

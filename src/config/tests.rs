@@ -230,6 +230,15 @@ fn a_file_that_is_not_there_is_told_with_its_name() {
     assert!(error.to_string().starts_with("cannot read /nonexistent/retrylint.toml: "), "{error}");
 }
 
+#[test]
+fn no_cut_of_a_file_makes_the_reader_panic() {
+    for end in 0..WHOLE.len() {
+        if let Ok(config) = Config::parse(&WHOLE[..end], RULES) {
+            config.facts(FileId(1));
+        }
+    }
+}
+
 mod schema {
     use std::collections::BTreeSet;
 

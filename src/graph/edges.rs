@@ -281,3 +281,6 @@ fn per_request(counted: &[Ends<'_>]) -> f64 {
 fn number(value: &Sourced<f64>) -> f64 {
     value.known().copied().filter(|times| times.is_finite() && *times >= 0.0).unwrap_or(1.0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -376,3 +376,6 @@ impl Identities {
         number
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,9 @@ const KINDS: [&str; 17] = [
     "grpc", "baseurl", "options", "settings",
 ];
 
+/// Of so many services that are alike, no name tells one.
+const MOST_ALIKE: usize = 64;
+
 /// Known services by what is left of their names.
 #[derive(Default)]
 pub(super) struct Likenesses {
@@ -72,7 +75,7 @@ impl Likenesses {
             Only::One(id) => return Some(*id),
             Only::Several(ids) => ids,
         };
-        let from = from?;
+        let from = from.filter(|_| ids.len() < MOST_ALIKE)?;
         let mut here =
             ids.iter().filter(|id| names.get(**id).is_some_and(|identity| identity.namespace.as_deref() == Some(from)));
         let first = here.next()?;
@@ -88,7 +91,7 @@ fn add(map: &mut HashMap<String, Only>, key: String, id: Id) {
         Only::One(other) if *other == id => {}
         Only::Several(ids) => {
             // Ids of one name come in order, so that looking at the last one is enough for most.
-            if ids.last() != Some(&id) {
+            if ids.last() != Some(&id) && ids.len() < MOST_ALIKE {
                 ids.push(id);
             }
         }

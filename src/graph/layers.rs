@@ -107,7 +107,8 @@ impl Linker<'_> {
     }
 
     /// Of alternatives at one position, what the user tells us wins over everything, and what was read wins over what a
-    /// manifest says (D-8). Time limits alone say nothing about tries and leave the others standing.
+    /// manifest says (D-8). Time limits alone say nothing about tries, and a default is nothing that anybody says: both
+    /// leave the others standing.
     fn believe(&self, group: &mut Vec<(Placed, &Policy)>) {
         if group.len() < 2 {
             return;
@@ -115,7 +116,9 @@ impl Linker<'_> {
         let told = |policy: &Policy| {
             policy.call.and_then(|call| self.scope.call(call)).is_some_and(|call| call.source == CallSource::Settings)
         };
-        let counts = |policy: &Policy| policy.kind != PolicyKind::TimeLimit && policy.attempts.known().is_some();
+        let counts = |policy: &Policy| {
+            !matches!(policy.kind, PolicyKind::TimeLimit | PolicyKind::Default) && policy.attempts.known().is_some()
+        };
         if group.iter().any(|(_, policy)| told(policy) && counts(policy)) {
             group.retain(|(_, policy)| told(policy));
         } else if group.iter().any(|(_, policy)| policy.dialect != Dialect::Manifest && counts(policy)) {
@@ -217,3 +220,6 @@ impl Upstreams {
             .find_map(|callee| at(callee, Holder::File(policy.span.file)).or_else(|| at(callee, holder)).flatten())
     }
 }
+
+#[cfg(test)]
+mod tests;

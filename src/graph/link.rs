@@ -189,3 +189,6 @@ impl<'f> Linker<'f> {
 
 /// For policies of other environments.
 pub(super) const NOWHERE: Resolved = Resolved { caller: None, callee: None, inferred: false };
+
+#[cfg(test)]
+mod tests;

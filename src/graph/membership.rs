@@ -99,3 +99,6 @@ impl Standing {
         self.as_caller(self.is_named)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -78,11 +78,13 @@ impl<'f> Linker<'f> {
     fn place_known(&mut self, edges: &mut Edges, standings: &Standings, placement: &mut Placement) {
         // Of edges that a policy makes: the one route that leads there, if it is only one.
         let mut made: HashMap<EdgeIndex, Option<(Span, u32)>> = HashMap::new();
+        let most = MEETINGS * (standings.list.len() + self.graph.edge_count()) + 1_000_000;
         for standing in &standings.list {
             let Some(policy) = self.scope.policy(standing.policy).filter(|policy| self.scope.is_in_force(policy))
             else {
                 continue;
             };
+            let crowded = placement.placed.len() > most;
             let mut put = |edge: EdgeIndex| placement.placed.push(Placed::new(Slot::Edge(edge), standing));
             match (standing.callers, standing.callee) {
                 (Callers::Call(call), _) => edges.of_call(call).for_each(put),
@@ -107,6 +109,9 @@ impl<'f> Linker<'f> {
                         if let Some(edge) = self.graph.edge_weight_mut(*edge) {
                             edge.confidence = edge.confidence.max(standing.confidence);
                         }
+                    }
+                    if crowded {
+                        met.truncate(1);
                     }
                     met.into_iter().for_each(&mut put);
                 }
@@ -449,3 +454,6 @@ fn made_by(policy: &Policy, standing: &Standing) -> Edge {
         layers: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -199,3 +199,6 @@ impl Linker<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -47,7 +47,10 @@ impl<'f> Workloads<'f> {
             if let Some(workload) = all.get(at as usize)
                 && seen.insert((id, at))
             {
-                of.entry(id).or_default().push(workload);
+                let behind = of.entry(id).or_default();
+                if behind.len() < BROAD {
+                    behind.push(workload);
+                }
             }
         }
         Workloads { of }

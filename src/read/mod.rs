@@ -59,11 +59,12 @@ pub struct Dialect {
 
 /// All dialects, in order of precedence: the first that recognises a document reads it.
 pub static DIALECTS: &[&Dialect] = &[
-    &dialects::envoy::ENVOY,
     &dialects::istio::DIALECT,
     &dialects::kubernetes::DIALECT,
+    &dialects::envoy::DIALECT,
     &manifests::services::DIALECT,
     &dialects::dotnet::DIALECT,
+    &dialects::generic::DIALECT,
 ];
 
 /// What a dialect settles when every file has been read.

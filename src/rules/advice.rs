@@ -109,11 +109,13 @@ pub(super) fn place(position: Position) -> &'static str {
     }
 }
 
-/// The value at fault where it is written inside the policy's own construct, else the construct: a constant in another
-/// file is not where this policy would be mended.
+/// The value at fault where it is written inside the policy's own construct, else the construct: a constant elsewhere is
+/// not where this policy would be mended. Of a configuration the whole file is its construct: a route's timeout stands
+/// beside its retries, an anchor above them.
 pub(super) fn site(policy: &Policy, value: Option<Span>) -> Span {
     let own = policy.span;
-    value.filter(|at| at.file == own.file && at.start >= own.start && at.end <= own.end).unwrap_or(own)
+    let is_inside = |at: &Span| policy.dialect != Dialect::Code || (at.start >= own.start && at.end <= own.end);
+    value.filter(|at| at.file == own.file && is_inside(at)).unwrap_or(own)
 }
 
 /// The path of the file that a span lies in.

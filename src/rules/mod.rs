@@ -12,6 +12,7 @@ mod advice;
 mod bounds;
 #[cfg(test)]
 mod check_tests;
+mod delay_advice;
 mod findings;
 #[cfg(test)]
 mod fixture;
@@ -61,20 +62,30 @@ macro_rules! rules {
 }
 
 rules! {
+    "backoff-exceeds-deadline" => backoff_exceeds_deadline,
+    "deadline-inversion" => deadline_inversion,
     "excessive-attempts" => excessive_attempts,
+    "ignored-attempt-timeout" => ignored_attempt_timeout,
     "implicit-retries" => implicit_retries,
     "ineffective-retry" => ineffective_retry,
     "missing-circuit-breaker" => missing_circuit_breaker,
+    "missing-jitter" => missing_jitter,
     "missing-retry-budget" => missing_retry_budget,
+    "missing-timeout" => missing_timeout,
+    "no-backoff" => no_backoff,
     "non-idempotent-retry" => non_idempotent_retry,
     "pool-exhaustion" => pool_exhaustion,
     "retry-amplification" => retry_amplification,
     "retry-cycle" => retry_cycle,
     "stacked-retries" => stacked_retries,
+    "timeout-stacking" => timeout_stacking,
     "unbounded-retries" => unbounded_retries,
+    "uncapped-backoff" => uncapped_backoff,
     "unknown-suppression" => unknown_suppression,
+    "unreachable-attempts" => unreachable_attempts,
     "unreadable-file" => unreadable_file,
     "unused-suppression" => unused_suppression,
+    "weak-jitter" => weak_jitter,
 }
 
 impl Rule {

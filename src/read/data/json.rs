@@ -217,3 +217,6 @@ fn message(error: &ParseError) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
+
+#[cfg(test)]
+mod tests;

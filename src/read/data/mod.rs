@@ -2,6 +2,7 @@
 
 pub mod duration;
 pub mod json;
+pub mod template;
 pub mod toml;
 pub mod tree;
 pub mod value;
@@ -10,12 +11,20 @@ pub mod yaml;
 use crate::facts::FileKind;
 use crate::source::FileId;
 
-/// Reads a file's text as what its name says it is.
+/// Reads a file's text as what its name says it is. Templates of YAML and JSON are read as far as that goes.
 pub fn parse(kind: FileKind, path: &str, file: FileId, text: &str) -> tree::Tree {
-    match kind {
-        FileKind::Yaml => yaml::parse(file, text),
+    let tree = match kind {
+        FileKind::Yaml => return template::parse(file, text),
         FileKind::Json => json::parse_as(file, text, strictness(path)),
         FileKind::Toml => toml::parse(file, text),
+    };
+    if tree.errors.is_empty() || !text.contains("{{") {
+        return tree;
+    }
+    // JSON is YAML, nearly; TOML templates are told as such, and not read.
+    match kind {
+        FileKind::Json => template::parse(file, text),
+        _ => tree::Tree { is_template: true, ..tree },
     }
 }
 
@@ -28,3 +37,6 @@ fn strictness(path: &str) -> json::Strictness {
         json::Strictness::Strict
     }
 }
+
+#[cfg(test)]
+mod properties;

@@ -216,3 +216,6 @@ fn push(tree: &mut Tree, start: usize, end: usize, data: Data) -> Id {
 fn data_mut(tree: &mut Tree, id: Id) -> Option<&mut Data> {
     tree.nodes.get_mut(id as usize).map(|node| &mut node.data)
 }
+
+#[cfg(test)]
+mod tests;

@@ -321,3 +321,6 @@ fn is_non_specific(tag: &Tag) -> bool {
 fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests;

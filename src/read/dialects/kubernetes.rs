@@ -26,6 +26,9 @@ const WORKLOADS: [(&str, &[&str]); 9] = [
     ("Pod", &[]),
 ];
 
+/// The longest name of an object.
+pub(super) const MAX_NAME: usize = 253;
+
 /// What every object says about itself.
 #[derive(Clone, Debug)]
 pub(super) struct Metadata {
@@ -54,7 +57,9 @@ impl Metadata {
                 declared: false,
             });
         }
-        let shown = |node: Node<'_>| node.text().map(ToString::to_string).or_else(|| node.hole().map(value::shorten));
+        // Longer names are not accepted, and would be repeated in every fact of the object.
+        let whole = |text: &str| text.chars().take(MAX_NAME).collect::<String>();
+        let shown = |node: Node<'_>| node.text().map(whole).or_else(|| node.hole().map(value::shorten));
         Metadata {
             name: name.and_then(shown).unwrap_or_else(|| "unnamed".to_string()).into(),
             namespace: namespace.and_then(plain).map(Into::into),

@@ -2,5 +2,6 @@
 
 pub mod dotnet;
 pub mod envoy;
+pub mod generic;
 pub mod istio;
 pub mod kubernetes;

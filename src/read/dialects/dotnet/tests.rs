@@ -300,3 +300,25 @@ fn two_clients_are_two_policies_and_an_alias_bomb_is_small() {
     }
     assert_eq!(policies_in("a.yaml", &yaml::parse(FileId(0), &bomb)).len(), 1);
 }
+
+#[test]
+fn no_cut_of_a_file_makes_the_reader_panic() {
+    for end in (0..WHOLE.len()).filter(|end| WHOLE.is_char_boundary(*end)) {
+        // YAML reads most of what JSON refuses.
+        for document in yaml::parse(FileId(0), &WHOLE[..end]).documents().filter(|document| recognises(*document)) {
+            let context = Context { file: FileId(0), path: "a.yaml", settings: &ReadSettings::default() };
+            read(document, &context, &mut Facts::default());
+        }
+    }
+}
+
+#[test]
+fn the_options_of_the_documentation_are_read() {
+    let text =
+        r#"{ "RetryOptions": { "Retry": { "BackoffType": "Linear", "UseJitter": false, "MaxRetryAttempts": 3 } } }"#;
+    let [policy] = policies(text).try_into().unwrap();
+    assert_eq!(policy.tries(), Some(4));
+    assert_eq!(policy.backoff.kind.known(), Some(&BackoffKind::Linear));
+    assert_eq!(policy.jitter.known(), Some(&Jitter::NONE));
+    assert!(matches!(policy.callee, Callee::Unknown(_)));
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::proto::{self, BY, at, count_or, entry, field, list, text};
+use super::proto::{self, BY, at, count_or, field, list, modest, text};
 use super::who::Identity;
 use crate::facts::{
     Breaker, Budget, BudgetBase, Callee, Dialect, Evidence, Floor, Host, Limit, Nanos, Place, ServiceRef, Sourced,
@@ -42,7 +42,7 @@ impl<'t> Cluster<'t> {
         Cluster {
             callee: callee(node, name),
             connect_timeout,
-            retry: options.and_then(|options| entry(options, "retry_policy")),
+            retry: options.and_then(|options| modest(options, "retry_policy")),
             is_quic: quic.is_some(),
         }
     }
@@ -229,10 +229,8 @@ fn read_budget(node: Node<'_>) -> Budget {
             Some(percent) => proto::number(percent).map(|percent| percent / 100.0),
         },
         floor: floor.map(Floor::InFlight),
-        window: field(node, "budget_interval").map_or_else(
-            || Sourced::default_of(Limit::None, BY, "budget_interval"),
-            |node| proto::duration(node).map(|time| if time == Nanos::ZERO { Limit::None } else { Limit::At(time) }),
-        ),
+        window: field(node, "budget_interval")
+            .map_or_else(|| Sourced::default_of(Limit::None, BY, "budget_interval"), proto::limit),
         base: BudgetBase::InFlight,
     }
 }

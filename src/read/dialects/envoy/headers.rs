@@ -1,7 +1,7 @@
 //! `request_headers_to_add`: the retry headers among them are a hidden retry source, since Envoy's router reads them
 //! like a trusted client's; the timeout headers come too late to have an effect (measured.md, M-7).
 
-use super::proto::{self, field, list, text};
+use super::proto::{self, field, text};
 use crate::facts::{Sourced, Why};
 use crate::read::data::tree::Node;
 
@@ -18,15 +18,18 @@ pub(super) struct Headers<'t> {
     pub ignored: Vec<(&'static str, Node<'t>)>,
 }
 
+/// So many of one level are looked at, since each of its routes does.
+const MAX_HEADERS: usize = 64;
+
 const TIMEOUTS: [&str; 2] = ["x-envoy-upstream-rq-timeout-ms", "x-envoy-upstream-rq-per-try-timeout-ms"];
 
 impl<'t> Headers<'t> {
-    /// Reads the levels at which headers are added: the weighted destination, the route, its virtual host, the whole
-    /// configuration.
+    /// Reads the lists of the levels at which headers are added: the weighted destination, the route, its virtual host,
+    /// the whole configuration.
     pub fn read(levels: impl Iterator<Item = Node<'t>>) -> Headers<'t> {
         let mut out = Headers::default();
         for level in levels {
-            for option in list(level, "request_headers_to_add") {
+            for option in level.items().take(MAX_HEADERS) {
                 let Some(header) = field(option, "header") else { continue };
                 let (Some(key), Some(value)) = (text(header, "key"), field(header, "value")) else { continue };
                 match key.to_ascii_lowercase().as_str() {

@@ -3,8 +3,8 @@
 //! [`Upstream`](crate::facts::Upstream) for each cluster.
 //!
 //! ```text
-//! walk (clusters, virtual hosts, who) ─► cluster ─► routes ─► retry ─► tokens, matching, headers
-//!                                                                └──► problems: what is rejected or inert
+//! walk (clusters, virtual hosts) ─► cluster, who, levels ─► routes ─► retry ─► tokens, matching, headers
+//!                                                                  └──► problems: what is rejected or inert
 //! ```
 //!
 //! Retry policies of side calls (external authorisation, access logs, the control plane itself) are no part of a request's
@@ -12,6 +12,7 @@
 
 mod cluster;
 mod headers;
+mod levels;
 mod matching;
 mod problems;
 mod proto;
@@ -34,7 +35,7 @@ use routes::Reader;
 use who::Identity;
 
 /// The reader of Envoy's configuration.
-pub const ENVOY: Dialect = Dialect {
+pub const DIALECT: Dialect = Dialect {
     name: "envoy",
     words: &[
         "static_resources",
@@ -83,7 +84,7 @@ fn read(root: Node<'_>, context: &Context<'_>, facts: &mut Facts) {
     }
     let mut reader = Reader::new(context, &who, &clusters, facts);
     for host in &found.hosts {
-        reader.host(*host);
+        reader.host(host);
     }
     if !found.hosts.is_empty() || !clusters.is_empty() {
         facts.services.extend(who.declared(root.span()));

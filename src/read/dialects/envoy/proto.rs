@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::facts::{Nanos, Sourced, Why};
+use crate::facts::{Limit, Nanos, Sourced, Why};
 use crate::read::data::duration::{self, Syntax};
 use crate::read::data::tree::{Entry, Node};
 use crate::read::data::value;
@@ -128,6 +128,26 @@ pub(super) fn duration(node: Node<'_>) -> Sourced<Nanos> {
             span,
         ),
     }
+}
+
+/// A time limit: `0s` is how "none" is written.
+pub(super) fn limit(node: Node<'_>) -> Sourced<Limit<Nanos>> {
+    duration(node).map(|time| if time == Nanos::ZERO { Limit::None } else { Limit::At(time) })
+}
+
+/// A mapping that is looked at again for each route that inherits it. One larger than any real policy is left out, or a
+/// file could cost its length squared.
+pub(super) fn modest<'t>(node: Node<'t>, snake: &str) -> Option<Entry<'t>> {
+    const FIELDS: usize = 64;
+    const BYTES: u32 = 16 * 1024;
+    let is_small = |node: Node<'_>| node.span().end.saturating_sub(node.span().start) <= BYTES;
+    let has_few = |node: Node<'_>| node.written_entries().nth(FIELDS).is_none() && node.entries().len() <= FIELDS;
+    entry(node, snake).filter(|entry| {
+        let value = entry.value;
+        is_small(value)
+            && has_few(value)
+            && value.entries().iter().all(|field| is_small(field.value) && has_few(field.value))
+    })
 }
 
 /// A length of time as Envoy takes it: `0.25s`.

@@ -53,11 +53,8 @@ pub(super) fn apply(policy: &mut Policy, given: &Given<'_, '_>) {
     }
     let conditions = conditions(policy, given);
     if let Some(node) = given.policy.and_then(|node| field(node, "per_try_timeout")) {
-        // `0s` is how "no limit" is written.
-        policy.attempt_timeout =
-            proto::duration(node).map(|time| if time == Nanos::ZERO { Limit::None } else { Limit::At(time) });
+        policy.attempt_timeout = proto::limit(node);
     }
-    ignore_long_attempts(policy, given.route_timeout);
     if conditions.in_force == Some(false) {
         // The attempt limit holds all the same (M-21), but nothing comes after it.
         policy.retries_on = conditions.classes;
@@ -71,6 +68,7 @@ pub(super) fn apply(policy: &mut Policy, given: &Given<'_, '_>) {
         policy.confidence = Confidence::Medium;
     }
     attempts(policy, given);
+    ignore_long_attempts(policy, given.route_timeout);
     if let Some(node) = given.policy {
         policy.backoff = backoff(field(node, "retry_back_off"));
         policy.methods = matching::retried_methods(node);
@@ -254,11 +252,13 @@ fn backoff(block: Option<Node<'_>>) -> Backoff {
     }
 }
 
-/// An attempt limit that is not below the route's timeout is ignored (M-22, M-23).
+/// An attempt limit that is not below the route's timeout is ignored (M-22, M-23). Where there is only one try, that
+/// changes nothing.
 fn ignore_long_attempts(policy: &mut Policy, route_timeout: Option<&Sourced<Limit<Nanos>>>) {
     if let Some(total) = route_timeout
         && let (Some(attempt), Some(limit)) = (policy.attempt_timeout.limit(), total.limit())
         && attempt >= limit
+        && policy.may_retry()
     {
         policy.attempt_timeout_flaw = Some(AttemptTimeoutFlaw::NotBelowTotal(total.clone()));
     }

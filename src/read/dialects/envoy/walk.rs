@@ -20,10 +20,10 @@ pub(super) struct Found<'t> {
 pub(super) struct Host<'t> {
     /// The virtual host.
     pub node: Node<'t>,
-    /// Its route configuration.
-    pub config: Option<Node<'t>>,
-    /// The HTTP connection manager that holds the configuration.
-    pub manager: Option<Node<'t>>,
+    /// Headers that its whole route configuration adds.
+    pub headers: Option<Node<'t>>,
+    /// Whether the HTTP connection manager takes some clients for internal ones.
+    pub trusts_clients: bool,
 }
 
 /// What a mapping is.
@@ -176,7 +176,7 @@ impl<'t> Found<'t> {
             Some(Kind::Listener) => self.listener(node, inline_routes),
             Some(Kind::Manager) => self.manager(node),
             Some(Kind::RouteConfig) => self.config(node, None),
-            Some(Kind::VirtualHost) => self.hosts.push(Host { node, config: None, manager: None }),
+            Some(Kind::VirtualHost) => self.hosts.push(Host { node, headers: None, trusts_clients: false }),
             _ => {}
         }
     }
@@ -211,7 +211,9 @@ impl<'t> Found<'t> {
     }
 
     fn config(&mut self, node: Node<'t>, manager: Option<Node<'t>>) {
-        self.hosts.extend(list(node, "virtual_hosts").map(|host| Host { node: host, config: Some(node), manager }));
+        let headers = field(node, "request_headers_to_add");
+        let trusts_clients = manager.is_some_and(|manager| field(manager, "internal_address_config").is_some());
+        self.hosts.extend(list(node, "virtual_hosts").map(|node| Host { node, headers, trusts_clients }));
     }
 
     /// What the admin port prints. It prints the static part twice, in the bootstrap and in the sections, and the route

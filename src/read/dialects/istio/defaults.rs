@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::SOURCE;
+use super::{SOURCE, retries};
 use crate::facts::{
     Attempts, BackoffKind, Callee, Caller, Class, Classes, Confidence, Dialect, Facts, Jitter, Limit, Mesh, Nanos,
     Policy, PolicyId, PolicyKind, Position, Sourced, Why,
@@ -123,6 +123,11 @@ pub fn finish(facts: &mut Facts, settings: &ReadSettings) {
             of_files.map(Some).chain(seen.keys().filter(|environment| environment.is_some()).cloned()).collect()
         }
     };
+    let of_environment = |environment: &Option<Arc<str>>| {
+        let own = seen.get(environment).and_then(|mesh| mesh.client_default);
+        own.or_else(|| for_all.as_ref()?.client_default)
+    };
+    replace_route_defaults(facts, of_environment);
     for environment in environments {
         let own = seen.get(&environment);
         let configured =
@@ -145,6 +150,42 @@ pub fn finish(facts: &mut Facts, settings: &ReadSettings) {
             inbound_default,
         });
     }
+}
+
+/// Routes that say nothing have the default of the mesh's configuration, where there is one.
+fn replace_route_defaults(facts: &mut Facts, configured: impl Fn(&Option<Arc<str>>) -> Option<PolicyId>) {
+    for at in 0..facts.policies.len() {
+        let Some(policy) = facts.policies.get(at).filter(|policy| is_route_default(policy)) else {
+            continue;
+        };
+        let default = configured(&policy.environment).and_then(|id| facts.policy(id));
+        let Some(default) = default.filter(|default| default.kind == PolicyKind::Config).cloned() else {
+            continue;
+        };
+        let Some(policy) = facts.policies.get_mut(at) else {
+            continue;
+        };
+        policy.kind = default.kind;
+        policy.attempts = default.attempts;
+        policy.count = default.count;
+        policy.backoff = default.backoff;
+        policy.retries_on = default.retries_on;
+        policy.names_classes = default.names_classes;
+        policy.other_host = default.other_host;
+        for rejected in policy.ineffective.iter_mut().filter(|one| one.rejected) {
+            if let Some(what) = rejected.message.strip_suffix(retries::DEFAULT_STAYS) {
+                rejected.message = format!("{what}the default of the mesh's configuration stays in force");
+            }
+        }
+    }
+}
+
+/// Whether a policy is what a route has for want of `retries`.
+fn is_route_default(policy: &Policy) -> bool {
+    policy.dialect == Dialect::Istio
+        && policy.kind == PolicyKind::Default
+        && policy.route.is_some()
+        && matches!(policy.position, Position::ClientSidecar | Position::Gateway)
 }
 
 fn add(facts: &mut Facts, mut policy: Policy, environment: Option<Arc<str>>) -> PolicyId {

@@ -1,7 +1,7 @@
 //! The mesh's own configuration: retry policies that replace Istio's defaults everywhere. It stands in an IstioOperator, in
 //! Helm values, or as a text of its own in the ConfigMap `istio`.
 
-use super::{SOURCE, defaults, retries, sight};
+use super::{SOURCE, defaults, may_be_templated, retries, sight};
 use crate::facts::{Facts, Ineffective, Limit, Mesh, Policy, PolicyId, Sourced};
 use crate::read::Context;
 use crate::read::data::tree::Node;
@@ -60,16 +60,14 @@ fn read_config(config: Node<'_>, context: &Context<'_>, facts: &mut Facts) {
         let mut policy = defaults::proxy(node.span(), "meshConfig.defaultHttpRetryPolicy");
         policy.callee = defaults::everyone();
         policy.retries_on = defaults::retries_on(version);
-        retries::fill(&mut policy, node, &mut Vec::new());
-        drop_attempt_timeout(&mut policy, node, "defaultHttpRetryPolicy");
+        fill(&mut policy, node, "defaultHttpRetryPolicy");
         add(policy, facts)
     });
     let inbound = config.get("defaultInboundHttpRetryPolicy").filter(|node| !node.is_null()).map(|node| {
         let name = "meshConfig.defaultInboundHttpRetryPolicy";
         let mut policy =
             Policy { retries_on: defaults::inbound_retries_on(version), ..defaults::inbound_proxy(node.span(), name) };
-        retries::fill(&mut policy, node, &mut Vec::new());
-        drop_attempt_timeout(&mut policy, node, "defaultInboundHttpRetryPolicy");
+        fill(&mut policy, node, "defaultInboundHttpRetryPolicy");
         add(policy, facts)
     });
     let Some(span) = config_span(config).filter(|_| client.is_some() || inbound.is_some()) else {
@@ -89,10 +87,22 @@ fn config_span(config: Node<'_>) -> Option<Span> {
     POLICIES.iter().find_map(|key| config.entry(key)).map(|entry| entry.key_span)
 }
 
-/// A limit of one try is not passed on from here.
-fn drop_attempt_timeout(policy: &mut Policy, node: Node<'_>, key: &str) {
+/// What is written, less what does not hold here. `{}` switches retries off on purpose, conditions without a count do so by
+/// mistake.
+fn fill(policy: &mut Policy, node: Node<'_>, key: &str) {
+    // Nothing checks these policies before they are in force.
+    retries::fill(policy, node, &mut Vec::new());
     policy.attempt_timeout = Sourced::default_of(Limit::None, "Istio", "perTryTimeout");
-    if let Some(entry) = node.entry("perTryTimeout").filter(|entry| !entry.value.is_null()) {
+    let has_count = node.get("attempts").is_some_and(|attempts| !attempts.is_null());
+    if let Some(entry) = retries::set_beside_attempts(node).filter(|_| !has_count && !may_be_templated(node)) {
+        policy.ineffective.push(Ineffective {
+            span: entry.key_span,
+            message: format!("`{key}` without `attempts` switches retries off in the whole mesh"),
+            label: "no `attempts` means none".to_string(),
+            help: "attempts: 2".to_string(),
+            rejected: false,
+        });
+    } else if let Some(entry) = node.entry("perTryTimeout").filter(|entry| !entry.value.is_null()) {
         policy.ineffective.push(Ineffective {
             span: entry.key_span,
             message: format!("a try has no limit of its own: `perTryTimeout` does nothing in `{key}`"),

@@ -9,7 +9,7 @@ use crate::read::data::tree::{Entry, Node};
 use crate::read::data::value::{self, hole, whole};
 
 /// What is said of an object that is rejected: the routes are then the mesh's own.
-const DEFAULT_STAYS: &str = "its default of two retries stays in force";
+pub(super) const DEFAULT_STAYS: &str = "its default of two retries stays in force";
 
 /// The policy of one HTTP route, without caller and callee. `object` is the route's object as a message names it
 /// (VirtualService `ledger`); `inherits` says why a missing value cannot be told, if it comes from elsewhere.
@@ -40,7 +40,31 @@ pub(super) fn policy(route: Node<'_>, name: &str, object: &str, inherits: Option
         let ineffective = rejections.into_iter().map(|rejection| rejection.of(object, DEFAULT_STAYS)).collect();
         policy = Policy { ineffective, ..defaults::client(version, policy.span, name) };
     }
+    misplaced(route, &mut policy);
     policy
+}
+
+/// Settings of the route that stand in one of its destinations, one level too deep.
+fn misplaced(route: Node<'_>, policy: &mut Policy) {
+    let destinations = route.get("route").into_iter().flat_map(Node::items);
+    // One is enough to see the mistake.
+    let Some(destination) =
+        destinations.into_iter().find(|one| ["retries", "timeout"].iter().any(|key| one.get(key).is_some()))
+    else {
+        return;
+    };
+    for entry in ["retries", "timeout"].iter().filter_map(|key| destination.entry(key)) {
+        policy.ineffective.push(Ineffective {
+            span: entry.key_span,
+            message: format!(
+                "`{}` does nothing in a destination: it is a setting of the route, one level up",
+                entry.key
+            ),
+            label: "not read here".to_string(),
+            help: format!("`{}:` beside `route:`, not within it", entry.key),
+            rejected: false,
+        });
+    }
 }
 
 fn written(entry: Entry<'_>, name: &str, version: (u32, u32), rejections: &mut Vec<Rejection>) -> Policy {
@@ -48,8 +72,7 @@ fn written(entry: Entry<'_>, name: &str, version: (u32, u32), rejections: &mut V
     policy.retries_on = defaults::retries_on(version);
     fill(&mut policy, entry.value, rejections);
     let retries = entry.value;
-    let others = ["retryOn", "perTryTimeout", "retryRemoteLocalities"];
-    let other = others.iter().find_map(|key| retries.entry(key).filter(is_set));
+    let other = set_beside_attempts(retries);
     let attempts = retries.get("attempts").filter(|node| !node.is_null());
     match (attempts, other) {
         (None, Some(other)) if retries.is_map() && !may_be_templated(retries) => rejections.push(Rejection {
@@ -92,6 +115,11 @@ fn written(entry: Entry<'_>, name: &str, version: (u32, u32), rejections: &mut V
         });
     }
     policy
+}
+
+/// A setting that is pointless without a count, and with which a VirtualService must have one.
+pub(super) fn set_beside_attempts(retries: Node<'_>) -> Option<Entry<'_>> {
+    ["retryOn", "perTryTimeout", "retryRemoteLocalities"].iter().find_map(|key| retries.entry(key).filter(is_set))
 }
 
 /// Whether a key has a value that counts as set: an empty text is none.

@@ -65,7 +65,8 @@ pub(super) fn parse(text: &str) -> RetryOn<'_> {
 /// The list as Istio would take it: blanks out, each unknown condition replaced by the nearest known one or left out.
 pub(super) fn corrected(text: &str) -> String {
     let mut tokens: Vec<&str> = Vec::new();
-    for token in text.split(',').map(str::trim) {
+    // There are not that many conditions.
+    for token in text.split(',').take(64).map(str::trim) {
         let known = if classes_of(token).is_some() { Some(token) } else { nearest(token) };
         if let Some(token) = known
             && !tokens.contains(&token)

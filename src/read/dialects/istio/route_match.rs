@@ -1,12 +1,13 @@
 //! `match:` of an HTTP route: whose requests it takes and which (contracts.md D-7).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::host;
 use crate::facts::{Evidence, Host, Methods, PathMatch, ServiceRef, Why};
 use crate::read::data::tree::Node;
 use crate::read::data::value::hole;
-use crate::read::dialects::kubernetes::{Metadata, labels, plain};
+use crate::read::dialects::kubernetes::{MAX_NAME, Metadata, labels, plain};
 use crate::source::Span;
 
 /// Whose proxy holds a route.
@@ -26,7 +27,9 @@ pub(super) fn bindings(node: Option<Node<'_>>, object: &Metadata) -> Option<Vec<
     if let Some(why) = hole(node) {
         return Some(vec![Binding::Unknown(why)]);
     }
-    let all: Vec<Binding> = node.items().filter_map(|gateway| binding(gateway, object)).collect();
+    let mut seen = HashSet::new();
+    let distinct = node.items().filter(|gateway| gateway.text().is_none_or(|text| seen.insert(text)));
+    let all: Vec<Binding> = distinct.filter_map(|gateway| binding(gateway, object)).collect();
     (!all.is_empty()).then_some(all)
 }
 
@@ -34,7 +37,7 @@ fn binding(node: Node<'_>, object: &Metadata) -> Option<Binding> {
     if let Some(why) = hole(node) {
         return Some(Binding::Unknown(why));
     }
-    let text = plain(node)?;
+    let text = plain(node).filter(|text| text.len() <= MAX_NAME)?;
     if text == "mesh" {
         return Some(Binding::Mesh);
     }
@@ -149,10 +152,10 @@ fn path(node: Node<'_>, ignores_case: bool) -> PathMatch {
 }
 
 /// What any of several entries takes, as methods, path and whether there is more to it.
-pub(super) fn union(all: &[Match]) -> (Methods, PathMatch, bool) {
+pub(super) fn union(all: &[&Match]) -> (Methods, PathMatch, bool) {
     let methods = union_of_methods(all);
     let path = union_of_paths(all);
-    let is_whole = |one: &Match| !one.is_conditional && one.methods == methods && one.path == path;
+    let is_whole = |one: &&Match| !one.is_conditional && one.methods == methods && one.path == path;
     let is_free = all.iter().all(|one| !one.is_conditional);
     // `GET /a` or `POST /b` is less than GET or POST on either.
     let is_product = all.iter().all(|one| one.methods == methods) || all.iter().all(|one| one.path == path);
@@ -160,7 +163,7 @@ pub(super) fn union(all: &[Match]) -> (Methods, PathMatch, bool) {
     (methods, path, !is_exact)
 }
 
-fn union_of_methods(all: &[Match]) -> Methods {
+fn union_of_methods(all: &[&Match]) -> Methods {
     let mut out: Vec<Arc<str>> = Vec::new();
     for one in all {
         match &one.methods {
@@ -173,7 +176,7 @@ fn union_of_methods(all: &[Match]) -> Methods {
     Methods::Only(out)
 }
 
-fn union_of_paths(all: &[Match]) -> PathMatch {
+fn union_of_paths(all: &[&Match]) -> PathMatch {
     let Some(first) = all.first().map(|one| &one.path) else {
         return PathMatch::Any;
     };

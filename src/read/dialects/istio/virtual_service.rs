@@ -40,10 +40,10 @@ enum Vantage {
 }
 
 /// A vantage with what a policy needs of it.
-struct View {
+struct View<'m> {
     position: Position,
     caller: Caller,
-    matches: Vec<Match>,
+    matches: Vec<&'m Match>,
 }
 
 pub(super) fn read(document: Node<'_>, object: Metadata, context: &Context<'_>, facts: &mut Facts) {
@@ -110,13 +110,17 @@ impl VirtualService {
             return true;
         }
         let base = self.policy(place, context);
-        for view in self.views(place.route) {
+        let matches = route_match::matches(place.route, &self.object);
+        let Some(views) = self.views(&matches, left) else {
+            return false;
+        };
+        for view in views {
             let (methods, path, conditional) = route_match::union(&view.matches);
+            let cost = 1 + (self.hosts.len() + size(&methods, &view.caller)) / 8;
             for destination in &destinations {
-                let Some(rest) = left.checked_sub(1 + self.hosts.len() / 8) else {
+                if !spend(left, cost) {
                     return false;
-                };
-                *left = rest;
+                }
                 let mut policy = base.clone();
                 policy.position = view.position;
                 policy.caller = self.away_from(&view.caller, destination);
@@ -191,12 +195,16 @@ impl VirtualService {
         out
     }
 
-    /// The callers of a route, each with the entries of `match:` that hold for it.
-    fn views(&self, route: Node<'_>) -> Vec<View> {
-        let mut views: Vec<View> = Vec::new();
+    /// The callers of a route, each with the entries of `match:` that hold for it. None if there is no room for them.
+    fn views<'m>(&self, matches: &'m [Match], left: &mut usize) -> Option<Vec<View<'m>>> {
+        let mut views: Vec<View<'m>> = Vec::new();
         let mut places: HashMap<Vantage, usize> = HashMap::new();
-        for one in route_match::matches(route, &self.object) {
+        for one in matches {
             let bindings = one.bindings.as_ref().unwrap_or(&self.bindings);
+            // Most routes have one entry and one binding: only what goes beyond counts.
+            if !spend(left, bindings.len().saturating_sub(1) / 8) {
+                return None;
+            }
             for binding in bindings {
                 // What leads to a part decides who calls.
                 let unknown = |why: Why| (Vantage::Unknown, Position::ClientSidecar, Caller::Unknown(why));
@@ -217,12 +225,12 @@ impl VirtualService {
                 };
                 let at = *places.entry(vantage).or_insert(views.len());
                 match views.get_mut(at) {
-                    Some(view) => view.matches.push(one.clone()),
-                    None => views.push(View { position, caller, matches: vec![one.clone()] }),
+                    Some(view) => view.matches.push(one),
+                    None => views.push(View { position, caller, matches: vec![one] }),
                 }
             }
         }
-        views
+        Some(views)
     }
 
     /// A gateway is often named like the one service behind it, which it is not: it would call itself.
@@ -238,6 +246,20 @@ impl VirtualService {
             _ => caller.clone(),
         }
     }
+}
+
+/// Takes from what is left, if that is enough.
+fn spend(left: &mut usize, cost: usize) -> bool {
+    let rest = left.checked_sub(cost);
+    *left = rest.unwrap_or(*left);
+    rest.is_some()
+}
+
+/// How many texts a policy repeats of these.
+fn size(methods: &Methods, caller: &Caller) -> usize {
+    let methods = if let Methods::Only(methods) = methods { methods.len() } else { 0 };
+    let labels = if let Caller::Members { labels, .. } = caller { labels.len() } else { 0 };
+    methods + labels
 }
 
 /// A patch of an overlay rather than an object of its own.

@@ -20,7 +20,7 @@ pub use policy::{BREAKER_KEYS, BUDGET_KEYS, HEDGE_KEYS, LAYERS, POLICY_KEYS, TIM
 pub use retry::{BACKOFFS, JITTER_KEYS, JITTERS, RETRY_KEYS};
 pub use service::{ACCEPT_KEYS, SERVICE_KEYS, service_field};
 
-use crate::facts::{CallId, CallSource, Facts, Host, Problem, Service, ServiceSource};
+use crate::facts::{CallId, CallSource, Facts, Host, Problem, Service, ServiceSource, words};
 use crate::read::Context;
 use crate::read::data::tree::{Entry, Node};
 use crate::read::vocabulary::values::whole;
@@ -49,8 +49,13 @@ pub fn read(document: Node<'_>, _: &Context<'_>, facts: &mut Facts) {
         Reader { facts, faults: Faults::default(), policies: HashMap::new(), names: Vec::new(), hosts: HashMap::new() };
     reader.document(document);
     let is_template = document.tree().is_template;
-    let problems = reader.faults.list.into_iter().map(|fault| problem(fault, is_template));
-    facts.problems.extend(problems);
+    let mut faults = reader.faults.list;
+    let more = faults.split_off(faults.len().min(TOLD));
+    if let Some(next) = more.first() {
+        let message = format!("{} more problems from here on", words::grouped(more.len() as u128));
+        faults.push(Fault { span: next.span, message, help: None });
+    }
+    facts.problems.extend(faults.into_iter().map(|fault| problem(fault, is_template)));
 }
 
 /// A fault as a problem of a recognised file.
@@ -61,6 +66,9 @@ fn problem(fault: Fault, template: bool) -> Problem {
     };
     Problem { span: fault.span, message, recognised: true, template }
 }
+
+/// So many problems of one manifest are told one by one.
+const TOLD: usize = 100;
 
 /// More names than this are not searched for the one that was meant.
 const MANY: usize = 200;

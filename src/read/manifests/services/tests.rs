@@ -407,3 +407,22 @@ fn ids_of_a_second_document_go_on_where_the_first_ended() {
     let facts = facts(text);
     assert_eq!(facts.policies[0].call, Some(CallId(1)));
 }
+
+#[test]
+fn no_cut_of_a_file_makes_the_reader_panic() {
+    for end in 0..EXAMPLE.len() {
+        for document in yaml::parse(FileId(0), &EXAMPLE[..end]).documents().filter(|document| recognises(*document)) {
+            let context = Context { file: FileId(0), path: "a.yaml", settings: &ReadSettings::default() };
+            read(document, &context, &mut Facts::default());
+        }
+    }
+}
+
+#[test]
+fn a_thousand_problems_are_a_hundred_and_a_count() {
+    let calls = "{ to: shop, polici: x }, ".repeat(1_000);
+    let facts = facts(&format!("services: {{ web: {{ calls: [ {calls} ] }} }}"));
+    assert_eq!(facts.calls.len(), 1_000);
+    assert_eq!(facts.problems.len(), 101);
+    assert_eq!(facts.problems[100].message, "900 more problems from here on");
+}

@@ -7,7 +7,7 @@ mod problems;
 mod shapes;
 mod times;
 
-use super::ENVOY;
+use super::DIALECT;
 use crate::facts::{Facts, Ineffective, Policy};
 use crate::read::data::yaml;
 use crate::read::{Context, ReadSettings};
@@ -21,10 +21,10 @@ fn read(text: &str) -> Facts {
     let context = Context { file: FileId(0), path: "envoy.yaml", settings: &settings };
     let mut facts = Facts::default();
     for document in tree.documents() {
-        assert!((ENVOY.recognises)(document), "not recognised: {text}");
-        (ENVOY.read)(document, &context, &mut facts);
+        assert!((DIALECT.recognises)(document), "not recognised: {text}");
+        (DIALECT.read)(document, &context, &mut facts);
     }
-    assert!(ENVOY.words.iter().any(|word| text.contains(word)), "the prefilter would skip: {text}");
+    assert!(DIALECT.words.iter().any(|word| text.contains(word)), "the prefilter would skip: {text}");
     facts
 }
 

@@ -1,6 +1,6 @@
 //! The shapes in which Envoy's configuration comes, who calls, and which requests a route takes.
 
-use super::super::ENVOY;
+use super::super::DIALECT;
 use super::{only, read};
 use crate::facts::{Callee, Caller, Facts, Limit, Methods, Nanos, PathMatch, PolicyKind, Position, Protocol};
 use crate::read::data::yaml;
@@ -8,7 +8,7 @@ use crate::source::FileId;
 
 fn recognised(text: &str) -> bool {
     let tree = yaml::parse(FileId(0), text);
-    tree.documents().any(|document| (ENVOY.recognises)(document))
+    tree.documents().any(|document| (DIALECT.recognises)(document))
 }
 
 const ROUTES: &str =

@@ -68,6 +68,12 @@ fn an_attempt_timeout_that_is_not_below_the_total_is_ignored() {
     let policy = with("timeout: 0s,", "0.3s");
     assert_eq!(flaw(&policy), "none");
     assert!(policy.total.limit.is_none());
+    // One try ends with the route's timeout either way.
+    assert_eq!(
+        flaw(&route("timeout: 1s, retry_policy: { retry_on: 5xx, num_retries: 0, per_try_timeout: 3s }")),
+        "none"
+    );
+    assert_eq!(flaw(&retry("{ per_try_timeout: 20s }")), "none");
     // Neither is told.
     assert_eq!(flaw(&with("timeout: \"${TIMEOUT}\",", "20s")), "none");
     assert_eq!(flaw(&with("timeout: 1s,", "\"${TRY}\"")), "none");

@@ -137,3 +137,43 @@ fn helm_values_hold_it_too() {
         assert_eq!(client(&facts, &facts.meshes[0]).tries(), Some(2));
     }
 }
+
+#[test]
+fn mesh_configuration_without_attempts_switches_retries_off() {
+    let text = "meshConfig:\n  defaultHttpRetryPolicy:\n    numRetries: 3\n    retryOn: 5xx\n";
+    let facts = settled(&[(None, text)], (1, 31));
+    let policy = client(&facts, &facts.meshes[0]);
+    assert_eq!(policy.tries(), Some(1));
+    let [found] = policy.ineffective.as_slice() else { panic!("{:?}", policy.ineffective) };
+    assert_eq!((&text[found.span.range()], &*found.help), ("retryOn", "attempts: 2"));
+}
+
+#[test]
+fn routes_without_retries_have_the_default_of_the_configuration() {
+    let route = |retries: &str| {
+        format!(
+            "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {{ name: a }}\nspec:\n  hosts: [a]\n  \
+             gateways: [mesh, edge]\n  http:\n  - route: [{{ destination: {{ host: a }} }}]\n{retries}"
+        )
+    };
+    let config = "meshConfig:\n  defaultHttpRetryPolicy: { attempts: 4, retryOn: 5xx, backoff: 50ms }\n";
+    let tries = |facts: &Facts| facts.policies.iter().map(|p| (p.kind, p.tries().unwrap())).collect::<Vec<_>>();
+    let of_routes = |retries: &str, place: Option<&str>| {
+        let facts = settled(&[(None, &route(retries)), (place, config)], (1, 31));
+        tries(&facts)[..2].to_vec()
+    };
+    assert_eq!(of_routes("", None), [(PolicyKind::Config, 5), (PolicyKind::Config, 5)]);
+    assert_eq!(of_routes("    retries: { attempts: 1 }\n", None), [(PolicyKind::Config, 2), (PolicyKind::Config, 2)]);
+    // A route of all environments is not that of one.
+    assert_eq!(of_routes("", Some("prod")), [(PolicyKind::Default, 3), (PolicyKind::Default, 3)]);
+
+    let rejected = settled(&[(None, &route("    retries: { retryOn: 5xx }\n")), (None, config)], (1, 31));
+    assert_eq!(
+        rejected.policies[0].ineffective[0].message,
+        "Istio rejects VirtualService `a`: `retryOn` is set and `attempts` is not; the default of the mesh's configuration \
+         stays in force"
+    );
+    let policy = &rejected.policies[0];
+    assert_eq!((policy.tries(), known(&policy.backoff.base)), (Some(5), ms(50)));
+    assert!(known(&policy.retries_on).contains(Class::ServerError));
+}

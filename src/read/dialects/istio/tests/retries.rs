@@ -249,3 +249,32 @@ fn anchors_give_each_route_its_own_policy_at_the_shared_place() {
     let tries: Vec<_> = facts.policies.iter().map(|policy| (policy.tries(), at(text, &policy.attempts))).collect();
     assert_eq!(tries, [(Some(5), "4"), (Some(5), "4")]);
 }
+
+#[test]
+fn what_a_chart_leaves_to_rendering_is_unknown() {
+    let text = "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata:\n  name: {{ .Release.Name }}\nspec:\n  hosts: [ledger]\n  http:\n  \
+                - route:\n    - destination: { host: ledger }\n    {{- with .Values.retries }}\n    retries:\n      attempts: {{ .attempts }}\n      \
+                retryOn: 5xx\n    {{- end }}\n  - route:\n    - destination: { host: ledger }\n    {{- toYaml .Values.route | nindent 4 }}\n";
+    let facts = facts(text);
+    let [written, left] = facts.policies.as_slice() else { panic!("{:#?}", facts.policies) };
+    assert!(matches!(written.attempts.why(), Some(Why::Template(_))));
+    assert!(known(&written.retries_on).contains(Class::ServerError));
+    // The second route may have retries, or none: its default cannot be told.
+    assert!(matches!(left.attempts.why(), Some(Why::Template(_))));
+    assert_eq!(left.kind, PolicyKind::Config);
+    assert!(facts.policies.iter().all(|policy| policy.ineffective.is_empty() && policy.total.limit.known().is_none()));
+}
+
+#[test]
+fn settings_of_the_route_do_nothing_in_a_destination() {
+    let text = with("").replace("host: ledger } }", "host: ledger }, timeout: 5s, retries: { attempts: 3 } }");
+    let facts = facts(&text);
+    let [policy] = facts.policies.as_slice() else { panic!() };
+    assert_eq!((policy.kind, policy.tries(), known(&policy.total.limit)), (PolicyKind::Default, Some(3), Limit::None));
+    let found: Vec<_> = policy.ineffective.iter().map(|one| (&text[one.span.range()], one.rejected)).collect();
+    assert_eq!(found, [("retries", false), ("timeout", false)]);
+    assert_eq!(
+        policy.ineffective[0].message,
+        "`retries` does nothing in a destination: it is a setting of the route, one level up"
+    );
+}

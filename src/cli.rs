@@ -1,0 +1,371 @@
+//! The command line, nothing else.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use retrylint::facts::Class;
+use retrylint::finding::Severity;
+use retrylint::rules;
+use retrylint::suggest::did_you_mean;
+
+const TEMPLATE: &str = "{before-help}{about}
+
+{usage-heading} {usage}
+
+{all-args}{after-help}";
+
+const EXAMPLES: &str = "\
+Examples:
+  retrylint                                 check everything below this folder
+  retrylint deploy services.yaml            check a folder and a file
+  retrylint --format sarif > out.sarif      for code scanning; the summary goes to standard error
+  retrylint policies                        every retry policy with its effective values
+  retrylint graph --path web..ledger        who calls whom on the way, and how often
+  retrylint explain retry-amplification     what a rule means and what to do about it
+";
+
+const EXIT: &str = "\
+Exit status: 0 no finding at the --fail-on level, 1 findings, 2 wrong usage, configuration or path";
+
+/// Finds retry storms before they happen: what an outage would do to the services described here
+#[derive(Debug, Parser)]
+#[command(
+    name = "retrylint",
+    version,
+    before_help = EXAMPLES,
+    after_help = EXIT,
+    help_template = TEMPLATE,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub check: Check,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Findings (what runs without a command)
+    #[command(max_term_width = 100)]
+    Check(Check),
+    /// Every retry policy found, with its effective values
+    #[command(max_term_width = 100)]
+    Policies(Policies),
+    /// The call graph with tries, deadlines and amplification
+    #[command(max_term_width = 100)]
+    Graph(Graph),
+    /// A rule's page
+    #[command(max_term_width = 100)]
+    Explain(Explain),
+    /// The list of rules
+    #[command(max_term_width = 100)]
+    Rules(Rules),
+}
+
+impl Cli {
+    /// The command to run: `check` if none is named.
+    pub fn into_command(self) -> Command {
+        self.command.unwrap_or(Command::Check(self.check))
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    pub input: Input,
+
+    /// How findings are printed
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Output")]
+    pub format: Format,
+    /// Also write a format to a file; may be repeated
+    #[arg(long, value_parser = output, value_name = "FORMAT=FILE", help_heading = "Output")]
+    pub output: Vec<(Format, PathBuf)>,
+    /// Name of the analysis in SARIF
+    #[arg(long, value_name = "NAME", default_value = "retrylint/", hide_default_value = true, help_heading = "Output")]
+    pub sarif_category: String,
+    /// Keep suppressed findings in SARIF, marked
+    #[arg(long, help_heading = "Output")]
+    pub sarif_include_suppressed: bool,
+
+    /// Only these rules
+    #[arg(long, value_delimiter = ',', value_parser = rule, value_name = "RULE,…", help_heading = "Findings")]
+    pub select: Vec<String>,
+    /// Not these rules
+    #[arg(long, value_delimiter = ',', value_parser = rule, value_name = "RULE,…", help_heading = "Findings")]
+    pub ignore: Vec<String>,
+    /// Opinionated advice and findings of low confidence too
+    #[arg(long, help_heading = "Findings")]
+    pub pedantic: bool,
+    /// Exit with 1 from this level on: error, warning, note or never [default: warning]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        hide_default_value = true,
+        hide_possible_values = true,
+        value_name = "LEVEL",
+        help_heading = "Findings"
+    )]
+    pub fail_on: FailOn,
+    /// Amplification from which on a path is reported [default: 4]
+    #[arg(long, value_name = "N", value_parser = amplification, help_heading = "Findings")]
+    pub max_amplification: Option<f64>,
+    /// Tries that one policy may make [default: 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Findings")]
+    pub max_attempts: Option<u64>,
+
+    #[command(flatten)]
+    pub terminal: Terminal,
+}
+
+#[derive(Debug, Args)]
+pub struct Policies {
+    #[command(flatten)]
+    pub input: Input,
+    /// How policies are printed
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Output")]
+    pub format: TableFormat,
+    #[command(flatten)]
+    pub terminal: Terminal,
+}
+
+#[derive(Debug, Args)]
+pub struct Graph {
+    #[command(flatten)]
+    pub input: Input,
+    /// How the graph is printed
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Output")]
+    pub format: GraphFormat,
+    /// Tries for this failure: connect, overload, 503, UNAVAILABLE …
+    #[arg(long, value_parser = class, value_name = "CLASS", help_heading = "Output")]
+    pub class: Option<Class>,
+    /// Only what lies on a way from one service to another
+    #[arg(long, value_parser = ends, value_name = "FROM..TO", conflicts_with = "around", help_heading = "Output")]
+    pub path: Option<(String, String)>,
+    /// Only a service, its callers and its callees
+    #[arg(long, value_name = "SERVICE", help_heading = "Output")]
+    pub around: Option<String>,
+    #[command(flatten)]
+    pub terminal: Terminal,
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The rule's id
+    #[arg(value_name = "RULE")]
+    pub rule: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Rules {
+    #[command(flatten)]
+    pub terminal: Terminal,
+}
+
+/// What is read.
+#[derive(Debug, Args)]
+pub struct Input {
+    /// Files and folders; - reads one file from standard input [default: .]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The configuration file [default: the nearest retrylint.toml upwards]
+    #[arg(long, value_name = "FILE", conflicts_with = "isolated", help_heading = "Input")]
+    pub config: Option<PathBuf>,
+    /// Without any configuration file
+    #[arg(long, help_heading = "Input")]
+    pub isolated: bool,
+    /// Only this environment (prod, staging …)
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    pub environment: Option<String>,
+    /// Test code too
+    #[arg(long, help_heading = "Input")]
+    pub include_tests: bool,
+    /// The name that standard input goes by
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    pub stdin_filename: Option<String>,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Input")]
+    pub threads: usize,
+}
+
+/// What is seen besides the result.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Terminal {
+    /// Colours: auto, always or never (NO_COLOR and CLICOLOR_FORCE are heard)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        hide_default_value = true,
+        hide_possible_values = true,
+        value_name = "WHEN",
+        help_heading = "Terminal"
+    )]
+    pub color: Color,
+    /// No summary
+    #[arg(long, short, help_heading = "Terminal")]
+    pub quiet: bool,
+    /// Suppressed findings too
+    #[arg(long, short, conflicts_with = "quiet", help_heading = "Terminal")]
+    pub verbose: bool,
+    /// No progress line
+    #[arg(long, help_heading = "Terminal")]
+    pub no_progress: bool,
+}
+
+/// Formats of findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    #[default]
+    Full,
+    Concise,
+    Json,
+    Sarif,
+}
+
+/// Formats of policies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    #[default]
+    Table,
+    Json,
+}
+
+/// Formats of the graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    #[default]
+    Text,
+    Dot,
+    Json,
+}
+
+/// The level from which on a run fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    Error,
+    #[default]
+    Warning,
+    Note,
+    Never,
+}
+
+impl FailOn {
+    /// The level; none for never.
+    pub fn level(self) -> Option<Severity> {
+        match self {
+            FailOn::Error => Some(Severity::Error),
+            FailOn::Warning => Some(Severity::Warning),
+            FailOn::Note => Some(Severity::Note),
+            FailOn::Never => None,
+        }
+    }
+}
+
+/// When colours are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+fn rule(id: &str) -> Result<String, String> {
+    match rules::find(id) {
+        Some(rule) => Ok(rule.id.to_string()),
+        None => Err(unknown_rule(id)),
+    }
+}
+
+/// What is said about an id that no rule has.
+pub fn unknown_rule(id: &str) -> String {
+    let nearest = did_you_mean(id, rules::ALL.iter().map(|rule| rule.id));
+    let hint = nearest.map_or_else(|| "`retrylint rules` lists them".into(), |id| format!("did you mean `{id}`?"));
+    format!("no rule is called `{}`; {hint}", retrylint::report::text::line(id))
+}
+
+fn output(text: &str) -> Result<(Format, PathBuf), String> {
+    let (format, file) = text.split_once('=').ok_or("write it as FORMAT=FILE, for example `sarif=retrylint.sarif`")?;
+    if file.is_empty() {
+        return Err("the file is missing behind `=`".into());
+    }
+    match Format::from_str(format, false) {
+        Ok(format) => Ok((format, PathBuf::from(file))),
+        Err(_) => {
+            let nearest = did_you_mean(format, ["full", "concise", "json", "sarif"]);
+            let hint =
+                nearest.map_or_else(|| "full, concise, json or sarif".into(), |name| format!("did you mean `{name}`?"));
+            Err(format!("no format is called `{format}`; {hint}"))
+        }
+    }
+}
+
+fn class(text: &str) -> Result<Class, String> {
+    Class::parse(text).ok_or_else(|| {
+        let nearest = did_you_mean(text, Class::ALL.iter().map(|class| class.name()));
+        let hint = nearest.map_or_else(
+            || "an HTTP status from 400 on, a gRPC code, or a class such as `overload`".into(),
+            |name| format!("did you mean `{name}`?"),
+        );
+        format!("no failure class is called `{text}`; {hint}")
+    })
+}
+
+fn ends(text: &str) -> Result<(String, String), String> {
+    match text.split_once("..") {
+        Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok((from.to_string(), to.to_string())),
+        _ => Err("write it as FROM..TO, for example `web..ledger`".into()),
+    }
+}
+
+fn amplification(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 1.0 => Ok(value),
+        _ => Err("must be a number from 1 on".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_hold_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn help_fits_a_hundred_columns_with_examples_first() {
+        let mut command = Cli::command();
+        let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_string()).collect();
+        let mut helps = vec![command.render_help().to_string()];
+        for name in names {
+            let sub = command.find_subcommand_mut(&name).unwrap();
+            helps.push(sub.render_help().to_string());
+        }
+        for help in &helps {
+            assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+        }
+        assert!(helps[0].starts_with("Examples:"), "{}", helps[0]);
+    }
+
+    #[test]
+    fn misspelt_names_are_met_with_the_nearest() {
+        assert_eq!(
+            rule("unreadable-fiel").unwrap_err(),
+            "no rule is called `unreadable-fiel`; did you mean `unreadable-file`?"
+        );
+        assert!(output("sarfi=x").unwrap_err().ends_with("did you mean `sarif`?"));
+        assert!(class("overlaod").unwrap_err().ends_with("did you mean `overload`?"));
+        assert_eq!(class("503"), Ok(Class::Overload));
+        assert!(ends("web..").is_err());
+        assert_eq!(ends("web..ledger"), Ok(("web".into(), "ledger".into())));
+        assert!(amplification("0.5").is_err());
+    }
+}

@@ -1,0 +1,117 @@
+//! Why a command could not do its job: said on standard error, with what to try.
+
+use retrylint::config::LoadError;
+use retrylint::facts::Confidence;
+use retrylint::finding::{Finding, Identity, Label, Severity};
+use retrylint::pipeline;
+use retrylint::report::graph::UnknownService;
+use retrylint::report::paint::{Paint, Tone};
+use retrylint::report::{Look, snippet, text};
+use retrylint::source::Sources;
+use retrylint::suggest::did_you_mean;
+
+use super::screen;
+
+/// What was wrong with the command line, the settings or a path.
+#[derive(Debug)]
+pub enum Failure {
+    /// A sentence, and what would help.
+    Said(String, Option<String>),
+    /// retrylint.toml cannot be used.
+    Settings(LoadError),
+}
+
+impl From<pipeline::Failure> for Failure {
+    fn from(failure: pipeline::Failure) -> Self {
+        let message = failure.to_string();
+        match failure {
+            pipeline::Failure::Environment { help, .. } => Failure::Said(message, Some(help)),
+            pipeline::Failure::Scan(error) => Failure::Said(message, help_for(&error)),
+        }
+    }
+}
+
+/// A path that is not there may be a command that is misspelt.
+fn help_for(error: &retrylint::scan::ScanError) -> Option<String> {
+    let retrylint::scan::ScanError::Path { path, .. } = error else { return None };
+    let command = did_you_mean(path, ["check", "policies", "graph", "explain", "rules"])?;
+    Some(format!("for the command, write `retrylint {command}`"))
+}
+
+impl From<UnknownService> for Failure {
+    fn from(unknown: UnknownService) -> Self {
+        let help = match &unknown.nearest {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => "`retrylint graph` shows all of them".to_string(),
+        };
+        Failure::Said(unknown.to_string(), Some(help))
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        Failure::Settings(error)
+    }
+}
+
+impl Failure {
+    /// Says it on standard error.
+    pub fn print(&self) {
+        screen::print_to_stderr(&self.text(screen::stderr_look()));
+    }
+
+    fn text(&self, look: Look) -> String {
+        match self {
+            Failure::Said(message, help) => said(message, help.as_deref(), look),
+            Failure::Settings(LoadError::Invalid { source_file, errors }) => {
+                let sources = Sources::default();
+                let copy = retrylint::source::Source::new(source_file.path.clone(), source_file.text.clone());
+                let (sources, file) = sources.with(copy);
+                let mut out = String::new();
+                for error in errors {
+                    let mut span = error.span;
+                    span.file = file;
+                    out.push_str(&head(&error.message, look));
+                    out.push_str(&snippet::draw(&at(span), &sources, look));
+                    out.push_str(&help(error.help.as_deref(), look));
+                }
+                out
+            }
+            Failure::Settings(error @ LoadError::Unreadable { .. }) => {
+                said(&error.to_string(), Some("`--isolated` runs without any"), look)
+            }
+        }
+    }
+}
+
+/// A finding that is nothing but its place, to be drawn.
+fn at(span: retrylint::source::Span) -> Finding {
+    Finding {
+        rule: "",
+        severity: Severity::Error,
+        confidence: Confidence::High,
+        pedantic: false,
+        message: String::new(),
+        labels: vec![Label { span, text: String::new() }],
+        notes: Vec::new(),
+        help: None,
+        identity: Identity::Place("".into()),
+        environments: Vec::new(),
+        group: None,
+        suppressed: None,
+    }
+}
+
+fn said(message: &str, hint: Option<&str>, look: Look) -> String {
+    format!("{}{}", head(message, look), help(hint, look))
+}
+
+fn head(message: &str, look: Look) -> String {
+    format!("{}: {}\n", Paint(look.colour).tone(Tone::Error, "error"), text::line(message))
+}
+
+fn help(hint: Option<&str>, look: Look) -> String {
+    hint.map_or_else(String::new, |hint| {
+        format!("  {} {}\n", Paint(look.colour).tone(Tone::Help, "help:"), text::line(hint))
+    })
+}

@@ -1,0 +1,14 @@
+//! One file for each command: the stations called one after another. A command answers whether all is well (exit status 0
+//! or 1), or why it could not do its job (2).
+
+pub mod check;
+pub mod explain;
+mod failure;
+pub mod graph;
+mod options;
+pub mod policies;
+mod progress;
+pub mod rules;
+mod screen;
+
+pub use failure::Failure;

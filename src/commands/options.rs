@@ -1,0 +1,65 @@
+//! What a run is asked for: retrylint.toml first, then the command line, which wins.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use retrylint::config::{self, Config};
+use retrylint::pipeline::Options;
+use retrylint::rules;
+
+use super::Failure;
+use crate::cli::Input;
+
+/// The options of a command.
+pub fn options(input: &Input) -> Result<Options, Failure> {
+    let config = config(input)?;
+    let mut options = Options::new(config);
+    options.environment.clone_from(&input.environment);
+    options.scan.include_tests = input.include_tests;
+    options.scan.threads = input.threads;
+    let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
+    let paths: Vec<PathBuf> = input.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
+    if input.paths.iter().any(is_stdin) {
+        let name = input.stdin_filename.clone().unwrap_or_else(|| "<stdin>".to_string());
+        let limit = options.scan.max_file_size.saturating_add(1);
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .take(limit)
+            .read_to_end(&mut bytes)
+            .map_err(|error| Failure::Said(format!("cannot read standard input: {error}"), None))?;
+        options.scan.stdin = Some((name, bytes));
+        options.scan.paths = paths;
+    } else if input.stdin_filename.is_some() {
+        let help = "write `-` as the path";
+        return Err(Failure::Said(
+            "`--stdin-filename` names standard input, which is not read".into(),
+            Some(help.into()),
+        ));
+    } else if !paths.is_empty() {
+        options.scan.paths = paths;
+    }
+    Ok(options)
+}
+
+/// The settings: the file that is named, else the nearest one from the first path upwards.
+fn config(input: &Input) -> Result<Config, Failure> {
+    if input.isolated {
+        return Ok(Config::default());
+    }
+    let ids: Vec<&str> = rules::ALL.iter().map(|rule| rule.id).collect();
+    let start = input.paths.iter().find(|path| path.as_os_str() != "-").map_or(Path::new("."), PathBuf::as_path);
+    let found = || config::find(start).map(relative);
+    match input.config.clone().or_else(found) {
+        Some(path) => Ok(Config::load(&path, &ids)?),
+        None => Ok(Config::default()),
+    }
+}
+
+/// A path as one would write it from here, if it lies below.
+fn relative(path: PathBuf) -> PathBuf {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    match here.ok().and_then(|here| path.strip_prefix(here).map(Path::to_path_buf).ok()) {
+        Some(below) => below,
+        None => path,
+    }
+}

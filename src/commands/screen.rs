@@ -1,0 +1,98 @@
+//! The two streams: results on standard output, everything else on standard error; colours, width, and readers that stop
+//! reading.
+
+use std::io::{ErrorKind, IsTerminal, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use retrylint::report::Look;
+
+use super::Failure;
+use crate::cli::Color;
+
+/// Widest text: long lines are hard to read, whatever the terminal can show.
+const WIDEST: usize = 120;
+/// Narrower than this, nothing fits.
+const NARROWEST: usize = 40;
+
+/// Makes the choice hold for both streams. `NO_COLOR`, `CLICOLOR_FORCE` and `TERM=dumb` decide where it is automatic.
+pub fn choose(color: Color) {
+    match color {
+        Color::Auto => ColorChoice::Auto,
+        Color::Always => ColorChoice::Always,
+        Color::Never => ColorChoice::Never,
+    }
+    .write_global();
+}
+
+/// How text on standard output looks.
+pub fn stdout_look() -> Look {
+    let stdout = std::io::stdout();
+    Look { colour: AutoStream::choice(&stdout) != ColorChoice::Never, width: width(stdout.is_terminal()) }
+}
+
+/// How a table on standard output looks: as wide as it likes where it goes to a file or to another program.
+pub fn table_look() -> Look {
+    let look = stdout_look();
+    if std::io::stdout().is_terminal() { look } else { Look { width: usize::MAX, ..look } }
+}
+
+/// How text on standard error looks.
+pub fn stderr_look() -> Look {
+    let stderr = std::io::stderr();
+    Look { colour: AutoStream::choice(&stderr) != ColorChoice::Never, width: width(stderr.is_terminal()) }
+}
+
+/// Writes text for people to standard output.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let stdout = std::io::stdout();
+    let choice = AutoStream::choice(&stdout);
+    written(AutoStream::new(stdout.lock(), choice).write_all(text.as_bytes()))
+}
+
+/// Writes text for programs to standard output, byte for byte.
+pub fn print_raw(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    written(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// A reader that stops reading has seen enough: that is no failure.
+fn written(result: std::io::Result<()>) -> Result<(), Failure> {
+    match result {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::Said(format!("cannot write to standard output: {error}"), None))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes to standard error. Where not even that works, there is nobody to tell.
+pub fn print_to_stderr(text: &str) {
+    let stderr = std::io::stderr();
+    let choice = AutoStream::choice(&stderr);
+    let _ = AutoStream::new(stderr.lock(), choice).write_all(text.as_bytes());
+}
+
+/// Columns to fill: those of the terminal, within reason; elsewhere those that `COLUMNS` names, or a hundred.
+fn width(is_terminal: bool) -> usize {
+    let named = || std::env::var("COLUMNS").ok()?.parse::<usize>().ok();
+    let columns = if is_terminal { terminal_width().or_else(named) } else { named() };
+    columns.unwrap_or(Look::PLAIN.width).clamp(NARROWEST, WIDEST)
+}
+
+/// The terminal's width. Clap knows it and does not say; a line that it wraps does.
+fn terminal_width() -> Option<usize> {
+    let probe = "x ".repeat(WIDEST);
+    let mut command = clap::Command::new("width").about(probe).max_term_width(WIDEST).help_template("{about}");
+    command.render_help().to_string().lines().map(str::len).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_width_is_always_a_sensible_one() {
+        assert!((NARROWEST..=WIDEST).contains(&width(false)));
+        assert!((NARROWEST..=WIDEST).contains(&width(true)));
+    }
+}

@@ -1,0 +1,200 @@
+//! The stations called one after another: paths in, findings out.
+//!
+//! ```text
+//! Options ─► read (scan, settings) ─► World ─► systems (link, analyse) ─► check ─► findings
+//! ```
+
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::config::{Config, RuleLevel};
+use crate::facts::{Facts, File, FileKind, Role};
+use crate::finding::Finding;
+use crate::fingerprint::fingerprints;
+use crate::graph::System;
+use crate::graph::link::{environments, link};
+use crate::limits::Limits;
+use crate::rules;
+use crate::scan::{self, Counts, ScanError, ScanSettings};
+use crate::source::Sources;
+use crate::suggest::did_you_mean;
+
+/// What a run is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What to read; [`Options::new`] takes from the settings what they say about it.
+    pub scan: ScanSettings,
+    /// retrylint.toml, its limits changed by the command line.
+    pub config: Config,
+    /// Only this environment.
+    pub environment: Option<String>,
+}
+
+/// Why a run could not be made: the command line or the settings are wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// A path or a pattern.
+    #[error(transparent)]
+    Scan(#[from] ScanError),
+    /// An environment that is not there.
+    #[error("no environment is called `{name}`")]
+    Environment {
+        /// As asked for.
+        name: String,
+        /// What would help: the nearest name, or that there are none.
+        help: String,
+    },
+}
+
+/// What was read, and by which limits it is judged.
+#[derive(Debug)]
+pub struct World {
+    /// The files that facts point into.
+    pub sources: Sources,
+    /// The facts.
+    pub facts: Facts,
+    /// What was looked at.
+    pub counts: Counts,
+    config: Config,
+    environments: Vec<Option<Arc<str>>>,
+    include_tests: bool,
+}
+
+/// Everything that a run finds out but the graph, which borrows from the world.
+#[derive(Debug)]
+pub struct Analysis {
+    /// What was read.
+    pub world: World,
+    /// All findings, sorted worst first, then by place; suppressed and pedantic ones are marked.
+    pub findings: Vec<Finding>,
+    /// A fingerprint for each.
+    pub fingerprints: Vec<String>,
+}
+
+impl Options {
+    /// Options with everything that the settings say.
+    pub fn new(config: Config) -> Self {
+        let base = config.path.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+        let environments = config.environments.iter().map(|one| (one.name.to_string(), one.paths.clone())).collect();
+        Options {
+            scan: ScanSettings {
+                include: config.scan.include.clone(),
+                exclude: config.scan.exclude.clone(),
+                base,
+                follow_ignore_files: config.scan.follow_ignore_files,
+                max_file_size: config.scan.max_file_size,
+                environments,
+                read: config.read.clone(),
+                ..ScanSettings::default()
+            },
+            config,
+            environment: None,
+        }
+    }
+}
+
+/// Reads everything.
+///
+/// # Errors
+/// If a path is not there, a pattern is none, or no fact belongs to the environment that was asked for.
+pub fn read(options: &Options) -> Result<World, Failure> {
+    let scan::Scan { sources, facts, counts } = scan::scan(&options.scan)?;
+    let (sources, facts) = with_settings(sources, facts, &options.config);
+    let all = environments(&facts);
+    let environments = match &options.environment {
+        None => all,
+        Some(name) if all.iter().flatten().any(|one| **one == **name) => vec![Some(name.as_str().into())],
+        Some(name) => {
+            let nearest = did_you_mean(name, all.iter().flatten().map(|one| &**one));
+            let help = match nearest {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None if all.iter().flatten().next().is_none() => {
+                    "nothing here is divided into environments; `[[environment]]` in retrylint.toml names them".into()
+                }
+                None => {
+                    let names: Vec<&str> = all.iter().flatten().map(|one| &**one).collect();
+                    format!("there is {}", crate::facts::words::list(&names))
+                }
+            };
+            return Err(Failure::Environment { name: name.clone(), help });
+        }
+    };
+    let include_tests = options.scan.include_tests;
+    Ok(World { sources, facts, counts, config: options.config.clone(), environments, include_tests })
+}
+
+/// Adds what retrylint.toml states as facts: services and calls. Its text becomes one of the files.
+fn with_settings(sources: Sources, mut facts: Facts, config: &Config) -> (Sources, Facts) {
+    let Some(source) = config.source() else { return (sources, facts) };
+    let path = source.path.clone();
+    let known = sources.iter().find(|(_, source)| source.path == path).map(|(id, _)| id);
+    let (sources, id) = match known {
+        Some(id) => (sources, id),
+        None => sources.with(source),
+    };
+    if known.is_none() {
+        let file = File { path, kind: FileKind::Toml, environment: None, role: Role::Production, named: false };
+        facts.files.push(file);
+    }
+    facts.absorb(config.facts(id));
+    (sources, facts)
+}
+
+impl World {
+    /// The limits that findings are judged by.
+    pub fn limits(&self) -> &Limits {
+        &self.config.limits
+    }
+
+    /// Every environment, linked and analysed.
+    pub fn systems(&self) -> Vec<System<'_>> {
+        let system = |environment: &Option<Arc<str>>| {
+            System::new(&self.facts, &self.config.limits, link(&self.facts, environment.clone()))
+        };
+        self.environments.iter().map(system).collect()
+    }
+
+    /// Runs the rules, at the levels that the settings give them. Sorted worst first, then by place.
+    pub fn check(&self, systems: &[System<'_>]) -> Vec<Finding> {
+        let mut findings = rules::check(systems, rules::Options { include_tests: self.include_tests });
+        findings.retain(|finding| self.config.rule(finding.rule) != Some(RuleLevel::Off));
+        let mut is_changed = false;
+        for finding in &mut findings {
+            if let Some(RuleLevel::At(level)) = self.config.rule(finding.rule)
+                && finding.severity != level
+            {
+                finding.severity = level;
+                is_changed = true;
+            }
+        }
+        if is_changed {
+            let place = |finding: &Finding| finding.primary().map(|label| label.span);
+            findings.sort_by_key(|finding| (Reverse(finding.severity), place(finding), finding.rule));
+        }
+        findings
+    }
+}
+
+impl Analysis {
+    /// Reads, links and checks.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn new(options: &Options) -> Result<Self, Failure> {
+        let world = read(options)?;
+        let findings = world.check(&world.systems());
+        let fingerprints = fingerprints(&findings, &world.sources);
+        Ok(Analysis { world, findings, fingerprints })
+    }
+}
+
+/// A folder with its own retrylint.toml left aside, as tests want it.
+///
+/// # Errors
+/// As [`read`].
+pub fn analyse_dir(path: &Path, options: &Options) -> Result<Analysis, Failure> {
+    let mut options = options.clone();
+    options.scan.paths = vec![PathBuf::from(path)];
+    Analysis::new(&options)
+}

@@ -1,0 +1,155 @@
+//! Where template expressions stand, and whether they steer or print.
+
+use std::ops::Range;
+
+/// An expression with its delimiters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expression {
+    /// Byte range.
+    pub at: Range<usize>,
+    /// What it does.
+    pub kind: Kind,
+}
+
+/// What an expression does to the text around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Prints something, at this column if it says so (`nindent 8`).
+    Prints(Option<usize>),
+    /// Prints nothing: `if`, `end`, `range`, an assignment.
+    Steers,
+    /// A comment.
+    Comment,
+}
+
+/// Strings in expressions are looked for this far; beyond, the next closing brace ends the expression whatever it stands in.
+const REACH: usize = 64 << 10;
+
+/// All expressions in order. What is opened and never closed is none.
+pub fn find(text: &str) -> Vec<Expression> {
+    let is_jinja = text.contains("{%");
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(open) = memchr::memchr(b'{', bytes.get(at..).unwrap_or_default()).map(|next| at + next) {
+        at = open + 1;
+        let close = match bytes.get(open + 1) {
+            Some(b'{') => "}}",
+            Some(b'%') => "%}",
+            Some(b'#') if is_jinja => "#}",
+            _ => continue,
+        };
+        let inside = text.get(open + 2..).unwrap_or_default();
+        let Some(len) = closing(inside, close) else { continue };
+        let mut end = open + 2 + len + close.len();
+        // Mustache's unescaped `{{{ x }}}`.
+        if inside.starts_with('{') && bytes.get(end) == Some(&b'}') {
+            end += 1;
+        }
+        let kind = kind(close, inside.get(..len).unwrap_or_default());
+        found.push(Expression { at: open..end, kind });
+        at = end;
+    }
+    found
+}
+
+/// The length of what stands before the closing delimiter, those in strings and comments left out.
+fn closing(inside: &str, close: &str) -> Option<usize> {
+    let naive = || memchr::memmem::find(inside.as_bytes(), close.as_bytes());
+    if close == "#}" {
+        return naive();
+    }
+    let bytes = inside.as_bytes();
+    let mut quote = None;
+    for (at, byte) in bytes.iter().enumerate().take(REACH) {
+        match (quote, byte) {
+            (None, b'"' | b'\'' | b'`') => quote = Some(*byte),
+            (None, _) if bytes.get(at..).is_some_and(|rest| rest.starts_with(close.as_bytes())) => return Some(at),
+            // An apostrophe, no string.
+            (Some(b'"' | b'\''), b'\n') => return naive(),
+            (Some(open), byte) if open == *byte && !(open != b'`' && is_escaped(bytes, at)) => quote = None,
+            _ => {}
+        }
+    }
+    naive()
+}
+
+/// Whether an odd number of backslashes stands before a byte.
+fn is_escaped(bytes: &[u8], at: usize) -> bool {
+    bytes.get(..at).is_some_and(|before| before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1)
+}
+
+fn kind(close: &str, inside: &str) -> Kind {
+    let inside = inside.trim_matches(['-', '~', '+', ' ', '\t', '\r', '\n']);
+    match close {
+        "#}" => return Kind::Comment,
+        "%}" => return Kind::Steers,
+        _ => {}
+    }
+    if inside.starts_with("/*") || inside.starts_with('!') {
+        return Kind::Comment;
+    }
+    let word = inside.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+    let steers = matches!(word, "if" | "else" | "end" | "range" | "with" | "define" | "block" | "break" | "continue" | "fail")
+        // Handlebars.
+        || inside.starts_with(['#', '/', '^'])
+        || (inside.starts_with('$') && inside.split_once(" = ").is_some_and(|(name, _)| !name.contains(' ')))
+        || inside.split_once(":=").is_some_and(|(name, _)| name.trim_start().starts_with('$') && !name.contains(['(', '|']));
+    if steers { Kind::Steers } else { Kind::Prints(column(inside)) }
+}
+
+/// `nindent 8`, `indent 4`: the column at which the lines that are printed begin.
+fn column(inside: &str) -> Option<usize> {
+    let (_, behind) = inside.rsplit_once("indent ")?;
+    let digits: String = behind.trim_start().chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok().filter(|column| *column <= 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<(&str, Kind)> {
+        find(text).into_iter().map(|one| (&text[one.at], one.kind)).collect()
+    }
+
+    #[test]
+    fn expressions_end_outside_of_strings() {
+        let text = r#"a: {{ print "}}" `}}` '}}' }} b {{ .x }}"#;
+        let found = found(text);
+        assert_eq!(found[0].0, r#"{{ print "}}" `}}` '}}' }}"#);
+        assert_eq!(found[1].0, "{{ .x }}");
+        assert_eq!(super::find(r#"{{ "a\"}}" }}"#)[0].at, 0..13);
+    }
+
+    #[test]
+    fn an_apostrophe_does_not_swallow_the_rest() {
+        assert_eq!(found("{{ don't }}\nx: {{ .y }}\n").len(), 2);
+        assert_eq!(found("{{ never closed\n"), []);
+    }
+
+    #[test]
+    fn what_steers_and_what_prints_is_told_apart() {
+        for steers in [
+            "{{- if .x }}",
+            "{{ else if eq .a 1 }}",
+            "{{- end -}}",
+            "{{ range $k, $v := .x }}",
+            "{{ $x := 1 }}",
+            "{{- $x = 2 }}",
+            "{% for a in b %}",
+            "{{#each x}}",
+            "{{/each}}",
+        ] {
+            assert_eq!(found(steers), [(steers, Kind::Steers)]);
+        }
+        for comment in ["{{/* x }} */}}", "{{- /* x */ -}}", "{{! x }}"] {
+            assert_eq!(found(comment)[0].1, Kind::Comment, "{comment}");
+        }
+        assert_eq!(found("{# x #}"), []);
+        assert_eq!(found("{# x #}{% y %}").len(), 2);
+        assert_eq!(found("{{ .Values.ending }}")[0].1, Kind::Prints(None));
+        assert_eq!(found("{{- toYaml .x | nindent 8 }}")[0].1, Kind::Prints(Some(8)));
+        assert_eq!(found("{{{ raw }}}"), [("{{{ raw }}}", Kind::Prints(None))]);
+    }
+}

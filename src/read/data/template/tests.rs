@@ -1,0 +1,172 @@
+use super::*;
+use crate::read::data::tree::Node;
+use crate::source::Span;
+
+fn tree(text: &str) -> Tree {
+    let tree = parse(FileId(0), text);
+    assert_eq!(tree.errors, [], "{text}");
+    for node in &tree.nodes {
+        assert!(text.get(node.start as usize..node.end as usize).is_some(), "{node:?}");
+    }
+    tree
+}
+
+fn root(tree: &Tree) -> Node<'_> {
+    tree.documents().next().unwrap()
+}
+
+fn slice(text: &str, span: Span) -> &str {
+    &text[span.range()]
+}
+
+/// A whole chart template, as charts have them.
+const CHART: &str = r#"{{- if .Values.mesh.enabled }}
+{{- $name := include "web.name" . }}
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata:
+  name: {{ $name }}-routes
+  labels:
+    {{- include "web.labels" . | nindent 4 }}
+  annotations: {{ toYaml .Values.annotations | nindent 4 }}
+spec:
+  hosts:
+    - "{{ .Values.host }}"
+    {{- range .Values.more }}
+    - {{ . | quote }}
+    {{- end }}
+  http:
+    - timeout: {{ .Values.timeout | default "2s" }}   # café
+      retries:
+        attempts: 3
+        perTryTimeout: 1s
+        {{- with .Values.retryOn }}
+        retryOn: {{ . }}
+        {{- end }}
+      route:
+        - destination:
+            host: {{ .Values.a }}.{{ .Values.b }}
+      {{- /* a comment
+        on two lines */}}
+    - retries:
+        {{- toYaml .Values.retries | nindent 8 }}
+{{- end }}
+"#;
+
+#[test]
+fn a_chart_is_read_with_its_expressions_as_holes_and_every_span_in_place() {
+    let tree = tree(CHART);
+    assert!(tree.is_template);
+    let root = root(&tree);
+    let at = |path: &[&str]| root.at(path).unwrap();
+    assert_eq!(at(&["kind"]).text(), Some("VirtualService"));
+    assert_eq!(at(&["metadata", "name"]).hole(), Some("{{ $name }}-routes"));
+    assert_eq!(at(&["metadata", "labels"]).hole(), Some(r#"{{- include "web.labels" . | nindent 4 }}"#));
+    assert_eq!(at(&["metadata", "annotations"]).hole(), Some("{{ toYaml .Values.annotations | nindent 4 }}"));
+    let hosts: Vec<_> = at(&["spec", "hosts"]).items().map(Node::hole).collect();
+    assert_eq!(hosts, [Some("{{ .Values.host }}"), Some("{{ . | quote }}")]);
+    let routes: Vec<_> = at(&["spec", "http"]).items().collect();
+    let timeout = routes[0].get("timeout").unwrap();
+    assert_eq!(timeout.hole(), Some(r#"{{ .Values.timeout | default "2s" }}"#));
+    assert_eq!(slice(CHART, timeout.span()), r#"{{ .Values.timeout | default "2s" }}"#);
+    let retries = routes[0].get("retries").unwrap();
+    assert_eq!(retries.get("attempts").unwrap().text(), Some("3"));
+    assert_eq!(slice(CHART, retries.get("perTryTimeout").unwrap().span()), "1s");
+    assert_eq!(retries.get("retryOn").unwrap().hole(), Some("{{ . }}"));
+    let host = routes[0].get("route").unwrap().items().next().unwrap().at(&["destination", "host"]).unwrap();
+    assert_eq!(host.hole(), Some("{{ .Values.a }}.{{ .Values.b }}"));
+    assert_eq!(routes[1].get("retries").unwrap().hole(), Some("{{- toYaml .Values.retries | nindent 8 }}"));
+    assert_eq!(slice(CHART, tree.comments[0].span), "# café");
+    // The same with the line ends of Windows.
+    let windows = CHART.replace('\n', "\r\n");
+    let other = self::tree(&windows);
+    assert_eq!(tree.nodes.len(), other.nodes.len());
+}
+
+#[test]
+fn a_line_that_prints_among_entries_hides_none_of_them() {
+    let tree = tree("a: 1\nb:\n  c: 2\n  {{- include \"x\" . | nindent 2 }}\n  d: 3\ne: 4\n");
+    let root = root(&tree);
+    assert_eq!(root.at(&["b", "c"]).unwrap().text(), Some("2"));
+    assert_eq!(root.at(&["b", "d"]).unwrap().text(), Some("3"));
+    assert_eq!(root.get("e").unwrap().text(), Some("4"));
+}
+
+#[test]
+fn a_line_that_prints_among_items_is_an_item() {
+    for text in [
+        "args:\n  - a\n  {{- toYaml .x | nindent 2 }}\n  - b\n",
+        "args:\n{{ toYaml .x | indent 2 }}\n  - b\n",
+        "args:\n- a\n{{ toYaml .Values.more }}\n",
+    ] {
+        let tree = tree(text);
+        let items: Vec<_> = root(&tree).get("args").unwrap().items().collect();
+        assert!(items.iter().any(|item| item.hole().is_some()), "{text}");
+        assert!(items.iter().any(|item| item.text().is_some()), "{text}");
+    }
+}
+
+#[test]
+fn jinja_is_read_like_helm() {
+    let text =
+        "{% set x = 1 %}\na: {{ x }}\n{% for h in hosts %}\n{{ h }}:\n  - {{ h }}:80\n{% endfor %}\n{# note #}\nb: 2\n";
+    let tree = tree(text);
+    assert_eq!(root(&tree).get("a").unwrap().hole(), Some("{{ x }}"));
+    assert_eq!(root(&tree).get("b").unwrap().text(), Some("2"));
+}
+
+#[test]
+fn a_document_that_is_one_expression_is_a_hole() {
+    let tree = tree("{{ include \"lib.deployment\" . }}\n");
+    assert_eq!(root(&tree).hole(), Some("{{ include \"lib.deployment\" . }}"));
+}
+
+#[test]
+fn documents_between_expressions_stay_apart() {
+    let tree = tree("{{- range .x }}\n---\na: {{ . }}\n{{- end }}\n---\nb: 1\n");
+    let last = tree.documents().last().unwrap();
+    assert_eq!(last.get("b").unwrap().text(), Some("1"));
+}
+
+#[test]
+fn braces_in_what_is_no_template_damage_nothing() {
+    // GitHub's expressions, Prometheus' labels, a script in a block.
+    let text = "run: ${{ github.ref }}\nsummary: \"{{ $labels.x }} is down\"\nexpr: '{{ $value }}'\ndescription: |\n  {{ if .x }}\n  text\n  {{ end }}\nmap: {a: {b: c}}\nnext: 1\n";
+    let tree = tree(text);
+    let root = root(&tree);
+    assert_eq!(root.get("run").unwrap().text(), Some("${{ github.ref }}"));
+    assert_eq!(root.get("summary").unwrap().hole(), Some("{{ $labels.x }} is down"));
+    assert_eq!(root.get("expr").unwrap().hole(), Some("{{ $value }}"));
+    assert_eq!(root.get("description").unwrap().text(), Some("{{ if .x }}\ntext\n{{ end }}\n"));
+    assert_eq!(root.at(&["map", "a", "b"]).unwrap().text(), Some("c"));
+    assert_eq!(root.get("next").unwrap().text(), Some("1"));
+}
+
+#[test]
+fn a_value_is_not_joined_with_the_steering_below_it() {
+    let tree = tree("retries:\n  attempts: 3\n    {{- if .Values.x }}\n  retryOn: 5xx\n    {{- end }}\n");
+    assert_eq!(root(&tree).at(&["retries", "attempts"]).unwrap().text(), Some("3"));
+    assert_eq!(root(&tree).at(&["retries", "retryOn"]).unwrap().text(), Some("5xx"));
+}
+
+#[test]
+fn a_value_between_steering_is_unknown() {
+    let tree = tree("attempts: {{ if .x }}3{{ else }}5{{ end }}\nnext: 1\n");
+    assert_eq!(root(&tree).get("attempts").unwrap().hole(), Some("{{ if .x }}3{{ else }}5{{ end }}"));
+    assert_eq!(root(&tree).get("next").unwrap().text(), Some("1"));
+}
+
+#[test]
+fn a_template_that_cannot_be_read_says_that_it_is_one() {
+    let text = "a: {{ .x }}\n  b: [\n";
+    let tree = parse(FileId(0), text);
+    assert!(tree.is_template);
+    assert_eq!(tree.errors.len(), 1);
+}
+
+#[test]
+fn many_expressions_on_one_line_cost_linear_time() {
+    let text = format!("a: {}\nb: 1\n", "{{ x }}".repeat(100_000));
+    let tree = tree(&text);
+    assert_eq!(root(&tree).get("b").unwrap().text(), Some("1"));
+}

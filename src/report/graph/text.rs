@@ -1,0 +1,143 @@
+//! `graph --format text`: services from the roots on, then calls with the parties that retry on them.
+
+use super::{Counts, Shown, View};
+use crate::facts::{Facts, Policy, PolicyKind, words};
+use crate::graph::amount::Amount;
+use crate::graph::paths::k_best;
+use crate::graph::{Layer, Path, System};
+use crate::report::paint::{Paint, Tone};
+use crate::report::table::{Align, Table};
+use crate::report::{Look, text};
+use crate::source::Sources;
+
+/// Services and calls of each environment.
+pub fn render(views: &[View<'_>], facts: &Facts, sources: &Sources, look: Look) -> String {
+    let counts = Counts::new(views);
+    let paint = Paint(look.colour);
+    let mut out = String::new();
+    for view in views {
+        if views.len() > 1 {
+            let name = view.system.net.environment.as_deref().unwrap_or("(no environment)");
+            out.push_str(&paint.tone(Tone::Note, &format!("environment {}", text::line(name))));
+            out.push('\n');
+        }
+        if view.nodes.is_empty() {
+            out.push_str("no services\n");
+            continue;
+        }
+        out.push_str(&services(view, look));
+        for call in view.calls() {
+            out.push('\n');
+            push_call(&call, view, counts.as_ref(), facts, sources, &paint, &mut out);
+        }
+        for note in &view.system.net.notes {
+            out.push_str(&format!("\nnote: {}\n", text::line(note)));
+        }
+    }
+    out
+}
+
+fn services(view: &View<'_>, look: Look) -> String {
+    let mut table = Table::new(&[
+        ("service", Align::Left),
+        ("load", Align::Right),
+        ("amplification", Align::Right),
+        ("slowest answer", Align::Right),
+        ("worst path", Align::Left),
+    ]);
+    for node in &view.nodes {
+        let Some(weight) = view.node(*node) else { continue };
+        let Some(load) = view.system.amplification.nodes.get(node.index()) else { continue };
+        let time = view.system.deadlines.nodes.get(node.index()).and_then(|time| time.slowest);
+        let bound = if load.is_lower_bound { "≥ " } else { "" };
+        let path = (load.worst > Amount::ONE).then(|| k_best(view.system, *node, 1)).unwrap_or_default();
+        let path = path.first().map_or_else(String::new, |path| {
+            let class = load.class.map_or_else(String::new, |class| format!(" ({})", class.name()));
+            format!("{} = {bound}{}{class}", route(view.system, path), load.worst)
+        });
+        let name = text::line(&weight.display);
+        table.push(vec![
+            if weight.external { format!("{name} (external)") } else { name.into_owned() },
+            format!("{bound}{}", load.load),
+            format!("{bound}{}", amplification(load.amplification)),
+            time.map_or_else(|| "–".to_string(), |time| time.to_string()),
+            path,
+        ]);
+    }
+    table.render(look, &[(4, 30), (0, 16)])
+}
+
+fn amplification(value: f64) -> String {
+    if value.is_finite() { words::factor(value) } else { "unbounded".into() }
+}
+
+/// `web ×3 → checkout → ledger`.
+fn route(system: &System<'_>, path: &Path) -> String {
+    let mut out = String::new();
+    for (at, hop) in path.hops.iter().enumerate() {
+        let Some((from, to)) = system.net.graph.edge_endpoints(hop.edge) else { continue };
+        let name = |node| system.net.graph.node_weight(node).map_or("?", |node| &*node.display);
+        if at == 0 {
+            out.push_str(&text::line(name(from)));
+        }
+        if hop.factor.tries != Amount::ONE {
+            out.push_str(&format!(" ×{}", hop.factor.tries));
+        }
+        out.push_str(&format!(" → {}", text::line(name(to))));
+    }
+    out
+}
+
+fn push_call(
+    call: &Shown<'_>,
+    view: &View<'_>,
+    counts: Option<&Counts<'_>>,
+    facts: &Facts,
+    sources: &Sources,
+    paint: &Paint,
+    out: &mut String,
+) {
+    let from = call.from.map_or("(any)", |node| &node.display);
+    let arrow = format!("{} → {}", text::line(from), text::line(&call.to.display));
+    out.push_str(&paint.tone(Tone::Strong, &arrow));
+    if call.edge.per_request != 1.0 {
+        out.push_str(&format!(", {} calls per request", words::factor(call.edge.per_request)));
+    }
+    if let Some((class, factor)) = counts.and_then(|counts| call.tries(counts, view.class)) {
+        let least = if factor.unknown.is_empty() { "" } else { "≥ " };
+        out.push_str(&format!(": {least}{}× for {} ({})", factor.tries, class.name(), class.describe()));
+    }
+    out.push('\n');
+    if call.edge.layers.is_empty() {
+        out.push_str("  nobody retries\n");
+    }
+    for layer in &call.edge.layers {
+        push_layer(layer, facts, sources, out);
+    }
+}
+
+/// One line for each policy; alternatives begin with `or`.
+fn push_layer(layer: &Layer, facts: &Facts, sources: &Sources, out: &mut String) {
+    let mut lead = layer.position.name();
+    for nest in &layer.alternatives {
+        for policy in nest.policies.iter().filter_map(|id| facts.policy(*id)) {
+            let place = sources.get(nest.site.file).map_or_else(String::new, |source| {
+                format!("{}:{}", text::line(&source.path), source.position(nest.site.start).line)
+            });
+            out.push_str(&format!("  {:<15} {}  {place}\n", lead, policy_in_words(policy)));
+            lead = "";
+        }
+        lead = "  or";
+    }
+}
+
+fn policy_in_words(policy: &Policy) -> String {
+    let tries = match policy.attempts.known() {
+        Some(crate::facts::Attempts::Times(n)) => words::tries(*n),
+        Some(crate::facts::Attempts::Unbounded) => "tries without end".into(),
+        Some(crate::facts::Attempts::ByTime) => "tries until its time is up".into(),
+        None => format!("tries unknown ({})", policy.attempts.why().map_or_else(String::new, ToString::to_string)),
+    };
+    let default = if policy.kind == PolicyKind::Default { " default" } else { "" };
+    format!("{}, {}{default}", text::line(&tries), text::line(&policy.source))
+}

@@ -1,0 +1,209 @@
+//! `check --format json` (contracts.md D-19): every finding, with byte offsets and lines. Fields are added, never changed.
+
+use serde::Serialize;
+
+use super::{Report, summary::Summary};
+use crate::finding::{Label, Suppressed};
+use crate::source::{Sources, Span};
+
+/// The version of all JSON output.
+pub const VERSION: u32 = 1;
+
+/// Findings and summary as JSON, with a line break at the end.
+pub fn render(report: &Report<'_>) -> String {
+    let findings = report.entries.iter().map(|entry| {
+        let finding = entry.finding;
+        FindingJson {
+            rule: finding.rule,
+            severity: finding.severity.name(),
+            confidence: finding.confidence,
+            message: &finding.message,
+            place: finding.primary().and_then(|label| Place::of(label.span, report.sources)),
+            labels: finding
+                .labels
+                .iter()
+                .enumerate()
+                .filter_map(|(index, label)| LabelJson::of(label, index == 0, report.sources))
+                .collect(),
+            notes: &finding.notes,
+            help: finding.help.as_deref(),
+            fingerprint: entry.fingerprint,
+            pedantic: finding.pedantic,
+            suppressed: finding.suppressed.as_ref().map(|one| SuppressedJson::of(one, report.sources)),
+            group: finding.group.as_deref(),
+            environments: finding.environments.iter().map(|name| &**name).collect(),
+        }
+    });
+    print(&Document { version: VERSION, findings: findings.collect(), summary: report.summary })
+}
+
+/// Any document, readable and with a line break at the end.
+pub fn print(document: &impl Serialize) -> String {
+    // Text keys and finite numbers: writing to memory cannot fail.
+    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    findings: Vec<FindingJson<'a>>,
+    summary: &'a Summary,
+}
+
+#[derive(Serialize)]
+struct FindingJson<'a> {
+    rule: &'a str,
+    severity: &'a str,
+    confidence: crate::facts::Confidence,
+    message: &'a str,
+    #[serde(flatten)]
+    place: Option<Place<'a>>,
+    labels: Vec<LabelJson<'a>>,
+    notes: &'a [String],
+    help: Option<&'a str>,
+    fingerprint: &'a str,
+    pedantic: bool,
+    suppressed: Option<SuppressedJson<'a>>,
+    group: Option<&'a str>,
+    environments: Vec<&'a str>,
+}
+
+/// A place, in bytes and as people count.
+#[derive(Serialize)]
+pub struct Place<'a> {
+    path: &'a str,
+    start: u32,
+    end: u32,
+    line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
+}
+
+impl<'a> Place<'a> {
+    /// The place of a span, if its file is known.
+    pub fn of(span: Span, sources: &'a Sources) -> Option<Self> {
+        let source = sources.get(span.file)?;
+        let (from, to) = (source.position(span.start), source.position(span.end));
+        Some(Place {
+            path: &source.path,
+            start: span.start,
+            end: span.end,
+            line: from.line,
+            column: from.column,
+            end_line: to.line,
+            end_column: to.column,
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct LabelJson<'a> {
+    #[serde(flatten)]
+    place: Place<'a>,
+    text: &'a str,
+    primary: bool,
+}
+
+impl<'a> LabelJson<'a> {
+    fn of(label: &'a Label, primary: bool, sources: &'a Sources) -> Option<Self> {
+        Some(LabelJson { place: Place::of(label.span, sources)?, text: &label.text, primary })
+    }
+}
+
+#[derive(Serialize)]
+struct SuppressedJson<'a> {
+    by: &'a str,
+    reason: &'a str,
+    path: Option<&'a str>,
+    line: Option<u32>,
+}
+
+impl<'a> SuppressedJson<'a> {
+    fn of(suppressed: &'a Suppressed, sources: &'a Sources) -> Self {
+        let place = suppressed.span.and_then(|span| Some((sources.get(span.file)?, span.start)));
+        SuppressedJson {
+            by: suppressed.by,
+            reason: &suppressed.reason,
+            path: place.map(|(source, _)| &*source.path),
+            line: place.map(|(source, start)| source.position(start).line),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Finding;
+    use crate::report::{Entry, examples};
+
+    fn json(finding: &Finding, sources: &Sources) -> serde_json::Value {
+        let summary = Summary::default();
+        let entries = vec![Entry { finding, fingerprint: "00112233aabbccdd" }];
+        serde_json::from_str(&render(&Report { entries, sources, summary: &summary, show_suppressed: false })).unwrap()
+    }
+
+    #[test]
+    fn every_field_of_the_contract_is_there() {
+        let (sources, finding) = examples::path();
+        let all = json(&finding, &sources);
+        assert_eq!(all["version"], 1);
+        let one = &all["findings"][0];
+        for (key, value) in [
+            ("rule", serde_json::json!("retry-amplification")),
+            ("severity", "error".into()),
+            ("confidence", "high".into()),
+            ("path", "gateway/envoy.yaml".into()),
+            ("line", 188.into()),
+            ("column", 32.into()),
+            ("end_line", 188.into()),
+            ("end_column", 33.into()),
+            ("start", 218.into()),
+            ("end", 219.into()),
+            ("fingerprint", "00112233aabbccdd".into()),
+            ("pedantic", false.into()),
+            ("suppressed", serde_json::Value::Null),
+            ("group", serde_json::Value::Null),
+        ] {
+            assert_eq!(one[key], value, "{key}");
+        }
+        assert_eq!(one["notes"].as_array().unwrap().len(), 2);
+        assert!(one["help"].is_string());
+        let label = &one["labels"][0];
+        assert_eq!(
+            *label,
+            serde_json::json!({
+                "path": "gateway/envoy.yaml", "start": 218, "end": 219, "line": 188, "column": 32, "end_line": 188,
+                "end_column": 33, "text": "payments → ledger: two retries, three tries (×3 = 27)", "primary": true
+            })
+        );
+        assert_eq!(one["labels"][1]["primary"], false);
+    }
+
+    #[test]
+    fn a_suppression_keeps_its_reason_and_place() {
+        let sources = examples::sources(&[("a.yaml", "x: 1 # retrylint: allow(no-backoff) known\n")]);
+        let mut finding = examples::finding("no-backoff", &sources, &["x"]);
+        let span = Some(examples::span(&sources, "# retrylint"));
+        finding.suppressed = Some(Suppressed { by: "inline", reason: "known".into(), span });
+        assert_eq!(
+            json(&finding, &sources)["findings"][0]["suppressed"],
+            serde_json::json!({ "by": "inline", "reason": "known", "path": "a.yaml", "line": 1 })
+        );
+    }
+
+    #[test]
+    fn hostile_text_survives_unchanged() {
+        let path = "a\u{1b}\u{202e}\n.yaml";
+        let sources = examples::sources(&[(path, "日本: 2\r\n")]);
+        let mut finding = examples::finding("no-backoff", &sources, &["2"]);
+        finding.message = "\u{7}\u{0}\"\\".into();
+        let one = &json(&finding, &sources)["findings"][0];
+        assert_eq!(one["path"], path);
+        assert_eq!(one["message"], "\u{7}\u{0}\"\\");
+        assert_eq!(one["column"], 5);
+        assert_eq!(one["start"], 8);
+    }
+}

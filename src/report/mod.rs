@@ -1,0 +1,196 @@
+//! Findings, policies and graphs as text: one file per format. Nothing here decides what is wrong, only how it is said.
+//!
+//! Formats for people (`full`, `concise`, the tables) clean every string before it is printed ([`text`]) and fold groups
+//! ([`group`]). Formats for machines keep every finding and every byte.
+
+pub mod concise;
+#[cfg(test)]
+pub(crate) mod examples;
+pub mod full;
+pub mod graph;
+pub mod group;
+pub mod json;
+pub mod paint;
+pub mod policies;
+pub mod sarif;
+pub mod snippet;
+pub mod summary;
+pub mod table;
+pub mod text;
+
+use crate::facts::Confidence;
+use crate::finding::{Finding, Severity};
+use crate::source::Sources;
+use summary::Summary;
+
+/// How text for people looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Whether to use colours.
+    pub colour: bool,
+    /// Columns to fill.
+    pub width: usize,
+}
+
+impl Look {
+    /// Without colours, for files and pipes.
+    pub const PLAIN: Look = Look { colour: false, width: 100 };
+}
+
+/// Which findings a run shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Advice and findings of low confidence too.
+    pub pedantic: bool,
+    /// Only these rules; all if empty. A rule that is named here is shown with its pedantic findings: who asks for a rule
+    /// and is met with silence believes that all is well.
+    pub select: Vec<String>,
+    /// Not these rules.
+    pub ignore: Vec<String>,
+}
+
+impl Selection {
+    /// Whether a finding's rule is asked for at all.
+    fn asks_for(&self, finding: &Finding) -> bool {
+        let names = |rules: &[String]| rules.iter().any(|rule| rule == finding.rule);
+        (self.select.is_empty() || names(&self.select)) && !names(&self.ignore)
+    }
+
+    /// Whether only `--pedantic` would show it.
+    fn is_hidden(&self, finding: &Finding) -> bool {
+        let is_advice = finding.pedantic || finding.confidence == Confidence::Low;
+        is_advice && !self.pedantic && self.select.is_empty()
+    }
+}
+
+/// A finding with its fingerprint.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// The finding.
+    pub finding: &'a Finding,
+    /// What it is recognised by in the next run.
+    pub fingerprint: &'a str,
+}
+
+/// What a run of `check` has to say, for every format.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// Findings in the order of the report, suppressed ones included.
+    pub entries: Vec<Entry<'a>>,
+    /// The files that they point into.
+    pub sources: &'a Sources,
+    /// What was looked at, and the counts.
+    pub summary: &'a Summary,
+    /// Whether formats for people show what a comment silences.
+    pub show_suppressed: bool,
+}
+
+impl<'a> Report<'a> {
+    /// The findings that formats for people show.
+    pub fn findings(&self) -> Vec<&'a Finding> {
+        let findings = self.entries.iter().map(|entry| entry.finding);
+        findings.filter(|finding| self.show_suppressed || finding.suppressed.is_none()).collect()
+    }
+}
+
+/// Counts of findings by what becomes of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Counts {
+    /// Shown errors.
+    pub errors: usize,
+    /// Shown warnings.
+    pub warnings: usize,
+    /// Shown notes.
+    pub notes: usize,
+    /// Silenced by a comment or a standing decision.
+    pub suppressed: usize,
+    /// Shown as part of another one by formats for people.
+    pub grouped: usize,
+    /// Left out, and shown by `--pedantic`.
+    pub pedantic: usize,
+}
+
+impl Counts {
+    /// Shown findings of at least a level.
+    pub fn at_least(&self, level: Severity) -> usize {
+        match level {
+            Severity::Error => self.errors,
+            Severity::Warning => self.errors + self.warnings,
+            Severity::Note => self.errors + self.warnings + self.notes,
+        }
+    }
+}
+
+/// The findings that a run shows, and the counts of all that it was asked for.
+pub fn select<'a>(
+    findings: &'a [Finding],
+    fingerprints: &'a [String],
+    selection: &Selection,
+) -> (Vec<Entry<'a>>, Counts) {
+    let mut counts = Counts::default();
+    let mut entries = Vec::new();
+    for (finding, fingerprint) in findings.iter().zip(fingerprints) {
+        if !selection.asks_for(finding) {
+            continue;
+        }
+        if finding.suppressed.is_some() {
+            counts.suppressed += 1;
+        } else if selection.is_hidden(finding) {
+            counts.pedantic += 1;
+            continue;
+        } else {
+            match finding.severity {
+                Severity::Error => counts.errors += 1,
+                Severity::Warning => counts.warnings += 1,
+                Severity::Note => counts.notes += 1,
+            }
+        }
+        entries.push(Entry { finding, fingerprint });
+    }
+    let open: Vec<&Finding> =
+        entries.iter().map(|entry| entry.finding).filter(|finding| finding.suppressed.is_none()).collect();
+    counts.grouped = group::folded(&open);
+    (entries, counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Suppressed;
+
+    fn prints(n: usize) -> Vec<String> {
+        (0..n).map(|n| n.to_string()).collect()
+    }
+
+    #[test]
+    fn what_is_hidden_is_counted() {
+        let sources = examples::sources(&[("a.yaml", "attempts: 2\n")]);
+        let plain = examples::finding("no-backoff", &sources, &["attempts"]);
+        let advice = Finding { pedantic: true, ..plain.clone() };
+        let unsure = Finding { confidence: Confidence::Low, ..plain.clone() };
+        let silenced = Finding {
+            suppressed: Some(Suppressed { by: "inline", reason: "known".into(), span: None }),
+            ..plain.clone()
+        };
+        let all = [plain, advice, unsure, silenced];
+        let ids = prints(4);
+        let (entries, counts) = select(&all, &ids, &Selection::default());
+        assert_eq!(entries.len(), 2);
+        assert_eq!(counts, Counts { warnings: 1, suppressed: 1, pedantic: 2, ..Counts::default() });
+        let (entries, counts) = select(&all, &ids, &Selection { pedantic: true, ..Selection::default() });
+        assert_eq!(entries.len(), 4);
+        assert_eq!(counts, Counts { warnings: 3, suppressed: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_rule_asked_for_by_name_is_shown_with_its_advice() {
+        let sources = examples::sources(&[("a.yaml", "attempts: 2\n")]);
+        let one = Finding { pedantic: true, ..examples::finding("no-backoff", &sources, &["attempts"]) };
+        let other = examples::finding("weak-jitter", &sources, &["attempts"]);
+        let all = [one, other];
+        let named = Selection { select: vec!["no-backoff".into()], ..Selection::default() };
+        assert_eq!(select(&all, &prints(2), &named).0.len(), 1);
+        let ignored = Selection { ignore: vec!["weak-jitter".into()], ..Selection::default() };
+        assert_eq!(select(&all, &prints(2), &ignored).0.len(), 0);
+    }
+}

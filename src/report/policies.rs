@@ -1,0 +1,178 @@
+//! Every retry policy that was found, with the values that are in force: as a table for people, as JSON for programs.
+
+mod json;
+#[cfg(test)]
+mod tests;
+
+use super::summary::is_listed;
+use super::table::{Align, Table};
+use super::{Look, text};
+use crate::facts::{
+    Attempts, Backoff, BackoffKind, Callee, Caller, Classes, Facts, Limit, Nanos, Policy, PolicyId, PolicyKind,
+    Sourced, words,
+};
+use crate::graph::System;
+use crate::source::Sources;
+
+pub use json::render as json;
+
+/// A policy with the two ends of its call.
+#[derive(Debug)]
+struct Row<'a> {
+    id: PolicyId,
+    policy: &'a Policy,
+    caller: Option<String>,
+    callee: Option<String>,
+}
+
+/// The policies to list, sorted by path and place. Test code is left out unless asked for.
+fn rows<'a>(facts: &'a Facts, systems: &[System<'_>], include_tests: bool) -> Vec<Row<'a>> {
+    let is_shown = |policy: &Policy| is_listed(policy) || (include_tests && policy.kind != PolicyKind::TimeLimit);
+    let mut rows: Vec<Row<'a>> = facts
+        .policies()
+        .filter(|(_, policy)| is_shown(policy))
+        .map(|(id, policy)| Row {
+            id,
+            policy,
+            caller: caller(id, policy, systems),
+            callee: callee(id, policy, systems),
+        })
+        .collect();
+    rows.sort_by_key(|row| (row.policy.span, row.id));
+    rows
+}
+
+/// The name of an end of a policy in the first environment that knows it.
+fn resolved(
+    id: PolicyId,
+    systems: &[System<'_>],
+    end: fn(&crate::graph::Resolved) -> Option<petgraph::graph::NodeIndex>,
+) -> Option<String> {
+    systems.iter().find_map(|system| {
+        let node = end(system.net.resolved.get(id.0 as usize)?)?;
+        Some(system.net.graph.node_weight(node)?.display.to_string())
+    })
+}
+
+fn caller(id: PolicyId, policy: &Policy, systems: &[System<'_>]) -> Option<String> {
+    resolved(id, systems, |resolved| resolved.caller).or_else(|| match &policy.caller {
+        Caller::Service(service) => Some(service.host.display()),
+        Caller::ByPath | Caller::Members { .. } | Caller::Unknown(_) => None,
+    })
+}
+
+fn callee(id: PolicyId, policy: &Policy, systems: &[System<'_>]) -> Option<String> {
+    resolved(id, systems, |resolved| resolved.callee).or_else(|| match &policy.callee {
+        Callee::Service { service, .. } => Some(service.host.display()),
+        Callee::Named(_) | Callee::Unknown(_) => None,
+    })
+}
+
+/// The table. Where it is wider than the terminal, what is longest gives way.
+pub fn table(facts: &Facts, systems: &[System<'_>], sources: &Sources, include_tests: bool, look: Look) -> String {
+    let rows = rows(facts, systems, include_tests);
+    if rows.is_empty() {
+        return "no retry policies\n".to_string();
+    }
+    let mut table = Table::new(&[
+        ("place", Align::Left),
+        ("call", Align::Left),
+        ("layer", Align::Left),
+        ("tries", Align::Right),
+        ("delay", Align::Left),
+        ("jitter", Align::Left),
+        ("attempt", Align::Right),
+        ("total", Align::Right),
+        ("retries on", Align::Left),
+        ("source", Align::Left),
+    ]);
+    for row in &rows {
+        let Row { policy, .. } = row;
+        let place = sources.get(policy.span.file).map_or_else(String::new, |source| {
+            format!("{}:{}", text::line(&source.path), source.position(policy.site().start).line)
+        });
+        let end = |name: &Option<String>, unknown: &str| name.clone().unwrap_or_else(|| unknown.to_string());
+        let any = if matches!(policy.caller, Caller::Members { .. }) { "(mesh)" } else { "?" };
+        table.push(vec![
+            place,
+            format!("{} → {}", text::line(&end(&row.caller, any)), text::line(&end(&row.callee, "?"))),
+            policy.position.layer().to_string(),
+            tries(policy),
+            delay(&policy.backoff),
+            jitter(policy),
+            limit(&policy.attempt_timeout),
+            limit(&policy.total.limit),
+            policy.retries_on.known().map_or_else(|| "?".to_string(), |classes| set(*classes)),
+            source(policy),
+        ]);
+    }
+    // Which columns give way, and how narrow they may become.
+    table.render(look, &[(8, 12), (0, 24), (1, 16), (4, 10)])
+}
+
+fn tries(policy: &Policy) -> String {
+    match policy.attempts.known() {
+        Some(Attempts::Times(n)) => words::grouped(u128::from(*n)),
+        Some(Attempts::Unbounded) => "unbounded".into(),
+        Some(Attempts::ByTime) => "by time".into(),
+        None => "?".into(),
+    }
+}
+
+/// `25 ms ×2 to 250 ms`, `1 s`, `none`.
+fn delay(backoff: &Backoff) -> String {
+    let base = || backoff.base.known().map_or_else(|| "?".to_string(), Nanos::to_string);
+    let cap = || match backoff.cap.known() {
+        Some(Limit::At(cap)) => format!(" to {cap}"),
+        Some(Limit::None) => String::new(),
+        None => " to ?".into(),
+    };
+    match backoff.kind.known() {
+        None => "?".into(),
+        Some(BackoffKind::None) => "none".into(),
+        Some(BackoffKind::Fixed) => base(),
+        Some(BackoffKind::Linear) => format!("{} +{}{}", base(), base(), cap()),
+        Some(BackoffKind::Exponential) => {
+            let factor = backoff.factor.known().map_or_else(|| "?".to_string(), |factor| words::factor(*factor));
+            format!("{} ×{factor}{}", base(), cap())
+        }
+        Some(BackoffKind::Fibonacci) => format!("{} fibonacci{}", base(), cap()),
+        Some(BackoffKind::Schedule(delays)) => {
+            let shown: Vec<String> = delays.iter().take(3).map(Nanos::to_string).collect();
+            let more = if delays.len() > 3 { ", …" } else { "" };
+            format!("{}{more}", shown.join(", "))
+        }
+    }
+}
+
+fn jitter(policy: &Policy) -> String {
+    match (policy.backoff.kind.known(), policy.jitter.known()) {
+        (Some(BackoffKind::None), _) => "–".into(),
+        (_, Some(jitter)) => jitter.kind().into(),
+        (_, None) => "?".into(),
+    }
+}
+
+fn limit(limit: &Sourced<Limit<Nanos>>) -> String {
+    match limit.known() {
+        Some(Limit::At(time)) => time.to_string(),
+        Some(Limit::None) => "none".into(),
+        None => "?".into(),
+    }
+}
+
+fn set(classes: Classes) -> String {
+    if classes == Classes::ALL {
+        return "everything".into();
+    }
+    if classes.is_empty() {
+        return "nothing".into();
+    }
+    classes.iter().map(crate::facts::Class::name).collect::<Vec<_>>().join(",")
+}
+
+/// `istio`, and for what nobody wrote `istio default`.
+fn source(policy: &Policy) -> String {
+    let source = text::line(&policy.source);
+    if policy.kind == PolicyKind::Default { format!("{source} default") } else { source.into_owned() }
+}

@@ -1,0 +1,367 @@
+//! The last lines of a run: what was looked at, the worst of what follows from it, and the counts of everything, hidden
+//! things too. On standard error as text, and in JSON.
+
+mod survey;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::paint::{Paint, Tone};
+use super::{Counts, Look, text};
+use crate::facts::{FileKind, Nanos, words};
+use crate::graph::amount::Amount;
+
+pub use survey::{is_listed, survey};
+
+/// What a run looked at and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// Findings.
+    #[serde(flatten)]
+    pub findings: Counts,
+    /// Files read, by kind.
+    pub files: BTreeMap<FileKind, usize>,
+    /// Services, those outside the system included.
+    pub services: usize,
+    /// Calls between them.
+    pub calls: usize,
+    /// Retry policies, defaults that nobody wrote included.
+    pub policies: usize,
+    /// How much of the calls is known.
+    pub coverage: Coverage,
+    /// The path on which one request becomes most.
+    pub worst_path: Option<WorstPath>,
+    /// Who waits longest.
+    pub slowest_answer: Option<Slowest>,
+    /// What all clients of a service send on top if each of them retries.
+    pub extra_requests: Vec<Extra>,
+    /// What the linker wants said.
+    pub notes: Vec<String>,
+}
+
+/// How much of the calls is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// Calls with policies, all of whose tries are known.
+    pub calls_known: usize,
+    /// Calls with a policy whose tries are unknown.
+    pub calls_with_unknown_factor: usize,
+    /// Calls that nobody retries.
+    pub calls_without_policy: usize,
+    /// Policies whose callee is unknown: on no call, in no number.
+    pub unknown_callees: usize,
+}
+
+/// The path on which one request becomes most.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorstPath {
+    /// From the root on: each caller with the tries of its call.
+    pub hops: Vec<Step>,
+    /// The last service.
+    pub to: String,
+    /// The product.
+    pub factor: Amount,
+    /// The failure that it holds for.
+    pub class: &'static str,
+    /// Whether an unknown factor lies on it: then the product is a lower bound.
+    pub lower_bound: bool,
+    /// Whether tries bounded by time are among the factors.
+    pub about: bool,
+    /// The environment.
+    pub environment: Option<String>,
+}
+
+/// A caller on a path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// The caller.
+    pub from: String,
+    /// Its tries.
+    pub tries: Amount,
+}
+
+/// Who waits longest.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Slowest {
+    /// The caller.
+    pub from: String,
+    /// Whom it calls.
+    pub to: String,
+    /// When the caller gives up, where that is sooner than the callee's slowest answer.
+    pub waits_ms: Option<f64>,
+    /// How long the work can take.
+    pub takes_ms: f64,
+    #[serde(skip)]
+    waits: Option<Nanos>,
+    #[serde(skip)]
+    takes: Nanos,
+}
+
+/// What all clients of a service send on top if each of them retries.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Extra {
+    /// The service whose clients are counted.
+    pub service: String,
+    /// How many there are.
+    pub clients: u64,
+    /// Whom it calls.
+    pub to: String,
+    /// Retries of each.
+    pub retries: u64,
+    /// The product.
+    pub requests: u64,
+}
+
+impl Slowest {
+    /// Who waits how long for what.
+    pub fn new(from: String, to: String, waits: Option<Nanos>, takes: Nanos) -> Self {
+        Slowest { from, to, waits_ms: waits.map(Nanos::as_millis_f64), takes_ms: takes.as_millis_f64(), waits, takes }
+    }
+}
+
+impl Summary {
+    /// The lines for people. `elapsed` is left out where output must not change from run to run.
+    pub fn text(&self, elapsed: Option<Duration>, look: Look) -> String {
+        let paint = Paint(look.colour);
+        let mut lines = vec![self.looked_at(elapsed)];
+        if self.files.is_empty() || (self.policies == 0 && self.calls == 0) {
+            lines.push(NOTHING_FOUND.to_string());
+        } else {
+            lines.extend(self.worst_path.as_ref().map(WorstPath::text));
+            lines.extend(self.extra_requests.iter().map(Extra::text));
+            lines.extend(self.coverage_text());
+            lines.extend(self.slowest_answer.as_ref().map(Slowest::text));
+        }
+        lines.extend(self.notes.iter().cloned());
+        let mut out = String::new();
+        for line in lines {
+            for (row, line) in text::wrap(&text::block(&line), look.width.saturating_sub(2)).iter().enumerate() {
+                out.push_str(if row == 0 { "" } else { "  " });
+                out.push_str(line);
+                out.push('\n');
+            }
+        }
+        out.push_str(&paint.tone(Tone::Strong, &self.counts_text()));
+        out.push('\n');
+        out
+    }
+
+    /// `Read 214 files (181 Rust, 33 YAML) in 0.08 s: 12 services, 31 calls, 19 retry policies`.
+    fn looked_at(&self, elapsed: Option<Duration>) -> String {
+        let total: usize = self.files.values().sum();
+        let kinds: Vec<String> =
+            self.files.iter().map(|(kind, n)| format!("{} {}", words::grouped(*n as u128), kind.name())).collect();
+        let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+        let time = elapsed.map_or_else(String::new, |time| format!(" in {:.2} s", time.as_secs_f64()));
+        format!(
+            "Read {}{kinds}{time}: {}, {}, {}",
+            count(total, "file", "files"),
+            count(self.services, "service", "services"),
+            count(self.calls, "call", "calls"),
+            count(self.policies, "retry policy", "retry policies"),
+        )
+    }
+
+    fn coverage_text(&self) -> Option<String> {
+        let Coverage { calls_known, calls_with_unknown_factor, calls_without_policy, unknown_callees } = self.coverage;
+        let callees = match unknown_callees {
+            0 => None,
+            1 => Some("1 retried call has an unknown callee and is in no number above".to_string()),
+            n => Some(format!(
+                "{} retried calls have unknown callees and are in no number above",
+                words::grouped(n as u128)
+            )),
+        };
+        if self.calls == 0 {
+            return callees;
+        }
+        let parts: Vec<String> = [
+            (calls_known, "with every factor known"),
+            (calls_with_unknown_factor, "with an unknown one"),
+            (calls_without_policy, "without any policy"),
+        ]
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| format!("{} {what}", words::grouped(n as u128)))
+        .collect();
+        let callees = callees.map_or_else(String::new, |text| format!("; {text}"));
+        Some(format!("{}: {}{callees}", count(self.calls, "call", "calls"), parts.join(", ")))
+    }
+
+    /// `3 errors, 5 warnings; 4 opinionated findings with --pedantic`.
+    fn counts_text(&self) -> String {
+        let Counts { errors, warnings, notes, suppressed, grouped, pedantic } = self.findings;
+        let levels: Vec<String> =
+            [(errors, "error", "errors"), (warnings, "warning", "warnings"), (notes, "note", "notes")]
+                .into_iter()
+                .filter(|(n, ..)| *n > 0)
+                .map(|(n, one, many)| count(n, one, many))
+                .collect();
+        let mut parts = vec![if levels.is_empty() { "Nothing to report".to_string() } else { levels.join(", ") }];
+        if grouped > 0 {
+            parts.push(format!("{} shown with another of the same text", words::grouped(grouped as u128)));
+        }
+        if suppressed > 0 {
+            parts.push(format!("{} suppressed", words::grouped(suppressed as u128)));
+        }
+        if pedantic > 0 {
+            parts.push(format!("{} with --pedantic", count(pedantic, "opinionated finding", "opinionated findings")));
+        }
+        parts.join("; ")
+    }
+}
+
+/// What would have been read, for a tree in which nothing was.
+const NOTHING_FOUND: &str = "warning: no retry policy and no call was found; retrylint reads Envoy bootstraps and routes, Istio \
+                             VirtualServices and DestinationRules, .NET resilience settings (appsettings*.json), services \
+                             manifests (a `services` map with `calls`), and `retry:` sections in YAML, JSON and TOML";
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{} {}", words::grouped(n as u128), if n == 1 { one } else { many })
+}
+
+impl WorstPath {
+    /// `Worst path: web ×3 → checkout ×3 → payments ×3 → ledger = 27 requests for one (overload)`.
+    fn text(&self) -> String {
+        let mut path = String::new();
+        for step in &self.hops {
+            path.push_str(&step.from);
+            if step.tries != Amount::ONE {
+                path.push_str(&format!(" ×{}", step.tries));
+            }
+            path.push_str(" → ");
+        }
+        let how = match (self.lower_bound, self.about) {
+            (true, _) => "at least ",
+            (false, true) => "about ",
+            (false, false) => "",
+        };
+        let total = match self.factor {
+            Amount::Unbounded => "requests without end".to_string(),
+            factor => format!("{how}{factor} requests"),
+        };
+        let environment = self.environment.as_ref().map_or_else(String::new, |name| format!(" in {name}"));
+        format!("Worst path{environment}: {path}{} = {total} for one ({})", self.to, self.class)
+    }
+}
+
+impl Slowest {
+    /// `Slowest answer: web → checkout waits 10 s for work that can take 43.5 s`.
+    fn text(&self) -> String {
+        let Slowest { from, to, waits, takes, .. } = self;
+        match waits {
+            Some(waits) => format!("Slowest answer: {from} → {to} waits {waits} for work that can take {takes}"),
+            None => format!("Slowest answer: {from} → {to} can take {takes}"),
+        }
+    }
+}
+
+impl Extra {
+    /// `500 clients of app × five retries = 2,500 extra requests at api`.
+    fn text(&self) -> String {
+        format!(
+            "{} clients of {} × {} = {} extra requests at {}",
+            words::grouped(u128::from(self.clients)),
+            self.service,
+            words::retries(self.retries),
+            words::grouped(u128::from(self.requests)),
+            self.to
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(from: &str, tries: u128) -> Step {
+        Step { from: from.into(), tries: Amount::Exact(tries) }
+    }
+
+    fn summary() -> Summary {
+        Summary {
+            findings: Counts { errors: 3, warnings: 5, suppressed: 1, grouped: 2, pedantic: 4, ..Counts::default() },
+            files: [(FileKind::Yaml, 1033), (FileKind::Json, 1)].into(),
+            services: 12,
+            calls: 31,
+            policies: 19,
+            coverage: Coverage {
+                calls_known: 19,
+                calls_with_unknown_factor: 7,
+                calls_without_policy: 5,
+                unknown_callees: 7,
+            },
+            worst_path: Some(WorstPath {
+                hops: vec![step("web", 3), step("checkout", 3), step("edge", 1), step("payments", 3)],
+                to: "ledger".into(),
+                factor: Amount::Exact(27),
+                class: "overload",
+                lower_bound: false,
+                about: false,
+                environment: None,
+            }),
+            slowest_answer: Some(Slowest::new(
+                "web".into(),
+                "checkout".into(),
+                Some(Nanos::from_secs(10)),
+                Nanos::from_millis(43_500),
+            )),
+            extra_requests: vec![Extra {
+                service: "app".into(),
+                clients: 500,
+                to: "api".into(),
+                retries: 5,
+                requests: 2500,
+            }],
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_last_lines_count_everything() {
+        let look = Look { colour: false, width: 200 };
+        assert_eq!(
+            summary().text(Some(Duration::from_millis(80)), look),
+            "Read 1,034 files (1,033 YAML, 1 JSON) in 0.08 s: 12 services, 31 calls, 19 retry policies\n\
+             Worst path: web ×3 → checkout ×3 → edge → payments ×3 → ledger = 27 requests for one (overload)\n\
+             500 clients of app × five retries = 2,500 extra requests at api\n\
+             31 calls: 19 with every factor known, 7 with an unknown one, 5 without any policy; 7 retried calls have \
+             unknown callees and are in no number above\n\
+             Slowest answer: web → checkout waits 10 s for work that can take 43.5 s\n\
+             3 errors, 5 warnings; 2 shown with another of the same text; 1 suppressed; 4 opinionated findings with \
+             --pedantic\n"
+        );
+    }
+
+    #[test]
+    fn bounds_and_endless_paths_say_so() {
+        let mut path = summary().worst_path.unwrap();
+        path.lower_bound = true;
+        assert!(path.text().ends_with("= at least 27 requests for one (overload)"));
+        path.factor = Amount::Unbounded;
+        path.environment = Some("prod".into());
+        assert!(path.text().starts_with("Worst path in prod: web ×3"));
+        assert!(path.text().ends_with("= requests without end for one (overload)"));
+    }
+
+    #[test]
+    fn an_empty_tree_hears_what_would_have_been_read() {
+        let text = Summary::default().text(None, Look::PLAIN);
+        assert!(text.starts_with("Read 0 files: 0 services, 0 calls, 0 retry policies\nwarning: no retry"), "{text}");
+        assert!(text.ends_with("Nothing to report\n"));
+        assert!(text.lines().all(|line| text::width(line) <= 100));
+    }
+
+    #[test]
+    fn json_has_the_fields_of_the_contract() {
+        let json = serde_json::to_value(summary()).unwrap();
+        assert_eq!(json["errors"], 3);
+        assert_eq!(json["files"], serde_json::json!({ "yaml": 1033, "json": 1 }));
+        assert_eq!(json["coverage"]["calls_with_unknown_factor"], 7);
+        assert_eq!(json["worst_path"]["factor"], 27);
+        assert_eq!(json["slowest_answer"]["takes_ms"], 43_500.0);
+        assert_eq!(json["extra_requests"][0]["requests"], 2500);
+    }
+}

@@ -1,0 +1,201 @@
+//! From the analysed environments to the numbers of the summary.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use petgraph::graph::{EdgeIndex, NodeIndex};
+use petgraph::visit::EdgeRef;
+
+use super::{Coverage, Extra, Slowest, Step, Summary, WorstPath};
+use crate::facts::{Facts, FileKind, PolicyKind};
+use crate::graph::System;
+use crate::graph::paths::k_best;
+use crate::report::Counts;
+
+/// The summary of a run. Where several environments disagree, the worst one speaks.
+pub fn survey(facts: &Facts, files: BTreeMap<FileKind, usize>, systems: &[System<'_>], findings: Counts) -> Summary {
+    let services: BTreeSet<(&str, Option<&str>)> = systems
+        .iter()
+        .flat_map(|system| system.net.graph.node_weights())
+        .map(|node| (&*node.name, node.namespace.as_deref()))
+        .collect();
+    let calls = calls(systems);
+    let count = |state: State| calls.values().filter(|known| **known == state).count();
+    let mut notes: Vec<String> = systems.iter().flat_map(|system| system.net.notes.iter().cloned()).collect();
+    notes.sort();
+    notes.dedup();
+    Summary {
+        findings,
+        files,
+        services: services.len(),
+        calls: calls.len(),
+        policies: facts.policies.iter().filter(|policy| is_listed(policy)).count(),
+        coverage: Coverage {
+            calls_known: count(State::Known),
+            calls_with_unknown_factor: count(State::UnknownFactor),
+            calls_without_policy: count(State::NoPolicy),
+            unknown_callees: unknown_callees(facts, systems),
+        },
+        worst_path: worst_path(systems),
+        slowest_answer: slowest(systems),
+        extra_requests: extra_requests(systems),
+        notes,
+    }
+}
+
+/// Whether a policy is one that `policies` lists: it retries, and not in test code.
+pub fn is_listed(policy: &crate::facts::Policy) -> bool {
+    policy.kind != PolicyKind::TimeLimit && !policy.test_code
+}
+
+/// What is known of a call; the greatest over the environments counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    NoPolicy,
+    Known,
+    UnknownFactor,
+}
+
+/// Every call once, however many environments it belongs to.
+fn calls<'a>(systems: &'a [System<'_>]) -> BTreeMap<(&'a str, &'a str, crate::source::Span), State> {
+    let mut calls = BTreeMap::new();
+    for system in systems {
+        for edge in system.net.graph.edge_references() {
+            let (from, to) = (system.net.graph.node_weight(edge.source()), system.net.graph.node_weight(edge.target()));
+            let (Some(from), Some(to)) = (from, to) else { continue };
+            let load = system.amplification.edges.get(edge.id().index());
+            let state = if load.is_some_and(|load| !load.factor.unknown.is_empty()) {
+                State::UnknownFactor
+            } else if edge.weight().layers.is_empty() {
+                State::NoPolicy
+            } else {
+                State::Known
+            };
+            let known = calls.entry((&*from.display, &*to.display, edge.weight().span)).or_insert(state);
+            *known = state.max(*known);
+        }
+    }
+    calls
+}
+
+/// Policies that retry and whose callee no environment could tell.
+fn unknown_callees(facts: &Facts, systems: &[System<'_>]) -> usize {
+    facts
+        .policies()
+        .filter(|(id, policy)| {
+            is_listed(policy)
+                && policy.kind != PolicyKind::Default
+                && policy.may_retry()
+                && !systems.iter().any(|system| {
+                    system.net.resolved.get(id.0 as usize).is_some_and(|resolved| resolved.callee.is_some())
+                })
+        })
+        .count()
+}
+
+/// The path to the service with the greatest product; of equals the first by name.
+fn worst_path(systems: &[System<'_>]) -> Option<WorstPath> {
+    let mut worst: Option<(&System<'_>, NodeIndex)> = None;
+    let product = |(system, node): (&System<'_>, NodeIndex)| {
+        system.amplification.nodes.get(node.index()).map_or(0.0, |load| load.worst.as_f64())
+    };
+    let name = |(system, node): (&System<'_>, NodeIndex)| {
+        system.net.graph.node_weight(node).map(|node| node.display.clone()).unwrap_or_default()
+    };
+    for system in systems {
+        for node in system.net.graph.node_indices() {
+            let this = (system, node);
+            let is_worse = match worst {
+                None => product(this) > 1.0,
+                Some(worst) => {
+                    product(this) > product(worst) || (product(this) == product(worst) && name(this) < name(worst))
+                }
+            };
+            if is_worse && product(this) > 1.0 {
+                worst = Some(this);
+            }
+        }
+    }
+    let (system, node) = worst?;
+    let load = system.amplification.nodes.get(node.index())?;
+    let path = k_best(system, node, 1).into_iter().next()?;
+    let hops = path
+        .hops
+        .iter()
+        .filter_map(|hop| {
+            let (from, _) = system.net.graph.edge_endpoints(hop.edge)?;
+            let from = system.net.graph.node_weight(from)?;
+            Some(Step { from: from.display.to_string(), tries: hop.factor.tries })
+        })
+        .collect();
+    Some(WorstPath {
+        hops,
+        to: system.net.graph.node_weight(node)?.display.to_string(),
+        factor: load.worst,
+        class: path.hops.last()?.class.name(),
+        lower_bound: path.hops.iter().any(|hop| !hop.factor.unknown.is_empty()),
+        about: path.hops.iter().any(|hop| hop.factor.about),
+        environment: (systems.len() > 1).then(|| system.net.environment.as_ref().map(ToString::to_string)).flatten(),
+    })
+}
+
+/// The caller that gives up soonest before its callee's slowest answer, by the length of that answer; if all callers wait
+/// long enough, the slowest call. Only what rests on a written number counts.
+fn slowest(systems: &[System<'_>]) -> Option<Slowest> {
+    let mut inverted: Option<Slowest> = None;
+    let mut longest: Option<Slowest> = None;
+    for system in systems {
+        for edge in system.net.graph.edge_references() {
+            let Some((from, to)) = ends(system, edge.id()) else { continue };
+            let Some(time) = system.deadlines.edges.get(edge.id().index()) else { continue };
+            let callee = system.deadlines.nodes.get(edge.target().index()).copied().unwrap_or_default();
+            let gives_up = time.gives_up.filter(|_| !edge.weight().is_async);
+            if let (Some(waits), Some(takes)) = (gives_up, callee.slowest)
+                && callee.is_written
+                && callee.retries_below
+                && waits < takes
+                && inverted.as_ref().is_none_or(|worst| worst.takes < takes)
+            {
+                inverted = Some(Slowest::new(from.clone(), to.clone(), Some(waits), takes));
+            }
+            if let Some(takes) = time.slowest
+                && time.is_written
+                && longest.as_ref().is_none_or(|worst| worst.takes < takes)
+            {
+                longest = Some(Slowest::new(from, to, None, takes));
+            }
+        }
+    }
+    inverted.or(longest)
+}
+
+/// Clients × retries for every call of a service whose clients are counted (contracts.md D-20).
+fn extra_requests(systems: &[System<'_>]) -> Vec<Extra> {
+    let mut all: BTreeMap<(String, String), Extra> = BTreeMap::new();
+    for system in systems {
+        for edge in system.net.graph.edge_references() {
+            let Some((from, to)) = ends(system, edge.id()) else { continue };
+            let service = system.net.graph.node_weight(edge.source()).map(|node| &node.service);
+            let clients = service.and_then(|service| service.clients.as_ref()?.known().copied());
+            let load = system.amplification.edges.get(edge.id().index());
+            let tries = load.map_or(1.0, |load| load.factor.tries.as_f64());
+            let Some(clients) = clients else { continue };
+            if !tries.is_finite() || tries < 2.0 {
+                continue;
+            }
+            let retries = tries as u64 - 1;
+            let extra = Extra { service: from, clients, to, retries, requests: clients.saturating_mul(retries) };
+            let slot = all.entry((extra.service.clone(), extra.to.clone())).or_insert_with(|| extra.clone());
+            if slot.requests < extra.requests {
+                *slot = extra;
+            }
+        }
+    }
+    all.into_values().collect()
+}
+
+/// Caller and callee of a call, as shown.
+fn ends(system: &System<'_>, edge: EdgeIndex) -> Option<(String, String)> {
+    let (from, to) = system.net.graph.edge_endpoints(edge)?;
+    let name = |node| Some(system.net.graph.node_weight(node)?.display.to_string());
+    Some((name(from)?, name(to)?))
+}

@@ -1,0 +1,90 @@
+//! Aligned columns.
+
+use super::paint::{Paint, Tone};
+use super::{Look, text};
+
+/// On which side a column is filled up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Text.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// Rows of cells below a heading. Cells must be clean text.
+#[derive(Debug)]
+pub struct Table {
+    head: Vec<(&'static str, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new(head: &[(&'static str, Align)]) -> Self {
+        Table { head: head.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row, one cell for each column.
+    pub fn push(&mut self, row: Vec<String>) {
+        self.rows.push(row);
+    }
+
+    /// The table within `look.width` columns if it can be: each column of `gives`, in this order, is cut down to its
+    /// minimum until the table fits.
+    pub fn render(&self, look: Look, gives: &[(usize, usize)]) -> String {
+        let mut widths: Vec<usize> = self.head.iter().map(|(name, _)| text::width(name)).collect();
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = text::width(cell).max(*width);
+            }
+        }
+        for (column, least) in gives {
+            let total = widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
+            if let Some(width) = widths.get_mut(*column) {
+                let over = total.saturating_sub(look.width);
+                *width = width.saturating_sub(over).max((*least).min(*width));
+            }
+        }
+        let paint = Paint(look.colour);
+        let head: Vec<&str> = self.head.iter().map(|(name, _)| *name).collect();
+        let mut out = paint.tone(Tone::Strong, &self.line(&head, &widths));
+        out.push('\n');
+        for row in &self.rows {
+            let row: Vec<&str> = row.iter().map(String::as_str).collect();
+            out.push_str(&self.line(&row, &widths));
+            out.push('\n');
+        }
+        out
+    }
+
+    fn line(&self, cells: &[&str], widths: &[usize]) -> String {
+        let cells = cells.iter().zip(widths).zip(&self.head).map(|((cell, width), (_, align))| {
+            let cell = text::clip(cell, *width);
+            match align {
+                Align::Left => text::pad(&cell, *width),
+                Align::Right => format!("{}{cell}", " ".repeat(width.saturating_sub(text::width(&cell)))),
+            }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_and_the_first_to_give_way_is_cut() {
+        let mut table = Table::new(&[("place", Align::Left), ("tries", Align::Right), ("on", Align::Left)]);
+        table.push(vec!["日本.yaml:1".into(), "3".into(), "overload,reset".into()]);
+        table.push(vec!["b".into(), "unbounded".into(), "x".into()]);
+        let wide = table.render(Look { colour: false, width: 80 }, &[(2, 4)]);
+        assert_eq!(
+            wide,
+            "place            tries  on\n日本.yaml:1          3  overload,reset\nb            unbounded  x\n"
+        );
+        let narrow = table.render(Look { colour: false, width: 30 }, &[(2, 4)]);
+        assert!(narrow.contains("3  overl…\n"), "{narrow}");
+    }
+}

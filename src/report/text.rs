@@ -1,0 +1,148 @@
+//! Text that may go to a terminal: cleaned of what a terminal would act on, measured, wrapped, clipped.
+//!
+//! Everything that stems from a file (contents, names of files and services, values in messages) passes [`line()`] or
+//! [`block()`] before it is printed. Each replaced character becomes one visible character, so that columns stay.
+
+use std::borrow::Cow;
+
+/// Text for one line: control characters, line breaks and bidirectional controls become visible symbols.
+pub fn line(text: &str) -> Cow<'_, str> {
+    clean(text, false)
+}
+
+/// Text that may have several lines (help to be pasted): like [`line()`], but line breaks stay.
+pub fn block(text: &str) -> Cow<'_, str> {
+    clean(text, true)
+}
+
+fn clean(text: &str, keep_breaks: bool) -> Cow<'_, str> {
+    let visible = |c: char| if keep_breaks && c == '\n' { None } else { visible(c) };
+    if text.chars().all(|c| visible(c).is_none()) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(|c| visible(c).unwrap_or(c)).collect())
+}
+
+/// What to show instead of a character that a terminal would act on; none for one that is harmless.
+pub fn visible(c: char) -> Option<char> {
+    match c {
+        // Unicode has a picture of each control character, in order.
+        '\0'..='\x1f' => char::from_u32(0x2400 + c as u32),
+        '\x7f' => Some('␡'),
+        '\u{80}'..='\u{9f}'
+        | '\u{061c}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{2069}'
+        | '\u{feff}' => Some('\u{fffd}'),
+        _ => None,
+    }
+}
+
+/// Columns that a character takes: two for East Asian wide characters and emoji, none for combining marks.
+pub fn char_width(c: char) -> usize {
+    match c as u32 {
+        0x0300..=0x036f | 0x0483..=0x0489 | 0x1ab0..=0x1aff | 0x20d0..=0x20f0 | 0xfe00..=0xfe0f | 0xfe20..=0xfe2f => 0,
+        0x1100..=0x115f
+        | 0x2e80..=0x303e
+        | 0x3041..=0xa4cf
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1f64f
+        | 0x1f680..=0x1f6ff
+        | 0x1f900..=0x1f9ff
+        | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+/// Columns that a text takes.
+pub fn width(text: &str) -> usize {
+    text.chars().map(char_width).sum()
+}
+
+/// Breaks text at blanks into lines of at most `limit` columns; line breaks in it stay. A word that is longer than a line
+/// (a path) is left whole: a broken path can be neither read nor clicked. Blanks at the start of a line (pasted YAML) stay.
+pub fn wrap(text: &str, limit: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.split('\n') {
+        let indent: String = paragraph.chars().take_while(|c| *c == ' ').collect();
+        let mut current = indent.clone();
+        let mut used = indent.len();
+        let mut is_start = true;
+        for word in paragraph.split(' ').filter(|word| !word.is_empty()) {
+            let columns = width(word);
+            if !is_start && used + 1 + columns > limit {
+                lines.push(std::mem::replace(&mut current, indent.clone()));
+                used = indent.len();
+                is_start = true;
+            }
+            if !is_start {
+                current.push(' ');
+                used += 1;
+            }
+            current.push_str(word);
+            used += columns;
+            is_start = false;
+        }
+        lines.push(current);
+    }
+    lines
+}
+
+/// Text cut to `limit` columns, with `…` where something was left out.
+pub fn clip(text: &str, limit: usize) -> Cow<'_, str> {
+    if width(text) <= limit {
+        return Cow::Borrowed(text);
+    }
+    let mut used = 0;
+    let kept = text.chars().take_while(|c| {
+        used += char_width(*c);
+        used < limit
+    });
+    Cow::Owned(kept.chain(['…']).collect())
+}
+
+/// Text filled up with blanks to `columns`.
+pub fn pad(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_act_on_becomes_visible_and_keeps_its_column() {
+        let hostile = "a\u{1b}[31m\u{7}\u{9b}\u{202e}b\r\nc\u{7f}\u{200f}";
+        let clean = line(hostile);
+        assert_eq!(clean, "a␛[31m␇\u{fffd}\u{fffd}b␍␊c␡\u{fffd}");
+        assert_eq!(clean.chars().count(), hostile.chars().count());
+        assert_eq!(block("a\n\tb"), "a\n␉b");
+    }
+
+    #[test]
+    fn harmless_text_is_not_copied() {
+        assert!(matches!(line("café ☕ 日本"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn wrapping_counts_columns_and_leaves_long_words_whole() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("日本 日本", 5), ["日本", "日本"]);
+        assert_eq!(wrap("see a/very/long/path now", 8), ["see", "a/very/long/path", "now"]);
+        assert_eq!(wrap("retries:\n  attempts: 0", 40), ["retries:", "  attempts: 0"]);
+        assert_eq!(wrap("", 10), [""]);
+    }
+
+    #[test]
+    fn clipping_says_that_something_is_missing() {
+        assert_eq!(clip("abcdef", 4), "abc…");
+        assert_eq!(clip("abcd", 4), "abcd");
+        assert_eq!(clip("日本語", 4), "日…");
+        assert_eq!(pad("日本", 6), "日本  ");
+    }
+}

@@ -1,0 +1,103 @@
+//! Delays in words, and what to write about them in the dialect at hand: shared by the rules about delays and times.
+
+use crate::facts::{BackoffKind, Dialect, Limit, Measures, Nanos, Policy, words};
+
+/// How to give a policy a delay that grows, is capped and is spread.
+pub(super) fn delay(policy: &Policy) -> &'static str {
+    match policy.dialect {
+        Dialect::Istio => "`backoff: 100ms`",
+        Dialect::Envoy => "`retry_back_off: { base_interval: 0.1s, max_interval: 1s }`",
+        Dialect::Dotnet => "`\"BackoffType\": \"Exponential\", \"Delay\": \"00:00:00.200\", \"UseJitter\": true`",
+        Dialect::Manifest | Dialect::Generic => "`backoff: exponential, base: 100ms, cap: 2s, jitter: full`",
+        Dialect::Code => "an exponential delay with a cap and jitter",
+    }
+}
+
+/// How to switch jitter on.
+pub(super) fn jitter(policy: &Policy) -> &'static str {
+    match policy.dialect {
+        Dialect::Dotnet => "`\"UseJitter\": true`",
+        Dialect::Manifest | Dialect::Generic => "`jitter: full`",
+        Dialect::Istio | Dialect::Envoy | Dialect::Code => "a random part that grows with the delay",
+    }
+}
+
+/// How to cap delays at `cap`.
+pub(super) fn cap(policy: &Policy, cap: Nanos) -> String {
+    match policy.dialect {
+        Dialect::Dotnet => format!("`\"MaxDelay\": \"{}\"`", timespan(cap)),
+        Dialect::Envoy => format!("`max_interval: {}s`", cap.as_secs_f64()),
+        Dialect::Manifest | Dialect::Generic => format!("`cap: {}s`", cap.as_secs_f64()),
+        Dialect::Istio | Dialect::Code => format!("a largest delay of {cap}"),
+    }
+}
+
+/// What the limit of one try is called, set to `limit`.
+pub(super) fn attempt_timeout(policy: &Policy, limit: Nanos) -> String {
+    let secs = limit.as_secs_f64();
+    match policy.dialect {
+        Dialect::Istio => format!("`perTryTimeout: {secs}s`"),
+        Dialect::Envoy => format!("`per_try_timeout: {secs}s`"),
+        Dialect::Dotnet => format!("`\"AttemptTimeout\": {{ \"Timeout\": \"{}\" }}`", timespan(limit)),
+        Dialect::Manifest | Dialect::Generic => format!("`timeout: {{ attempt: {secs}s }}`"),
+        Dialect::Code => format!("a limit of {limit} on each try"),
+    }
+}
+
+/// What the limit of the whole call is called, set to `limit`.
+pub(super) fn total_timeout(policy: &Policy, limit: Nanos) -> String {
+    let secs = limit.as_secs_f64();
+    match policy.dialect {
+        Dialect::Istio | Dialect::Envoy => format!("`timeout: {secs}s` on the route"),
+        Dialect::Dotnet => format!("`\"TotalRequestTimeout\": {{ \"Timeout\": \"{}\" }}`", timespan(limit)),
+        Dialect::Manifest | Dialect::Generic => format!("`timeout: {{ total: {secs}s }}`"),
+        Dialect::Code => format!("a limit of {limit} around all tries"),
+    }
+}
+
+/// The delays of a policy in words: `1 s, 2 s and 4 s`, the last of many behind an ellipsis.
+pub(super) fn series(policy: &Policy, retries: u64) -> Option<String> {
+    let nominal = |i| policy.delay(i).map(|delay| delay.nominal.to_string());
+    if policy.backoff.kind.known() == Some(&BackoffKind::Fixed) {
+        return nominal(1);
+    }
+    if retries <= 4 {
+        return Some(words::list(&(1..=retries).map(nominal).collect::<Option<Vec<_>>>()?));
+    }
+    let first = (1..=3).map(nominal).collect::<Option<Vec<_>>>()?.join(", ");
+    Some(format!("{first} … {}", nominal(retries)?))
+}
+
+/// When a policy stops waiting for one try: its attempt limit; without one, its total.
+pub(super) fn gives_up(policy: &Policy) -> Option<Nanos> {
+    match policy.attempt_limit() {
+        Some(Limit::At(limit)) => Some(limit),
+        _ if policy.total.measures == Measures::Delays => None,
+        _ => policy.total.limit.limit().copied(),
+    }
+}
+
+/// The time that all tries and delays take together at most, the limit of the whole call left out.
+pub(super) fn room(policy: &Policy) -> Option<Nanos> {
+    let tries = policy.tries()?;
+    Some(policy.attempt_limit()?.at()?.times(tries) + policy.delays(tries.saturating_sub(1))?.greatest)
+}
+
+/// `hh:mm:ss[.fff]`, as .NET writes it.
+fn timespan(time: Nanos) -> String {
+    let millis = time.0 / 1_000_000;
+    let (secs, rest) = (millis / 1000, millis % 1000);
+    let base = format!("{:02}:{:02}:{:02}", secs / 3600, secs / 60 % 60, secs % 60);
+    if rest == 0 { base } else { format!("{base}.{rest:03}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_dotnet_reads_them() {
+        assert_eq!(timespan(Nanos::from_secs(3_661)), "01:01:01");
+        assert_eq!(timespan(Nanos::from_millis(200)), "00:00:00.200");
+    }
+}

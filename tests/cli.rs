@@ -1,0 +1,330 @@
+//! The command line as users meet it: arguments, streams, exit status.
+
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// Nine tries of one policy: a warning, `excessive-attempts`.
+const NINE: &str = "\
+services:
+  web:
+    calls:
+      - to: api
+        retry: { attempts: 9, backoff: exponential, base: 100ms, cap: 2s, jitter: full }
+        timeout: { attempt: 1s, total: 20s }
+        budget: { ratio: 0.2 }
+        breaker: { ratio: 0.5, minimum: 20, open: 30s }
+  api:
+    calls: []
+";
+/// The same with three tries: nothing to report.
+const THREE: &str = "\
+services:
+  web:
+    calls:
+      - to: api
+        retry: { attempts: 3, backoff: exponential, base: 100ms, cap: 2s, jitter: full }
+        timeout: { attempt: 1s, total: 20s }
+        budget: { ratio: 0.2 }
+        breaker: { ratio: 0.5, minimum: 20, open: 30s }
+  api:
+    calls: []
+";
+
+/// A folder of its own that goes away.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str, files: &[(&str, &str)]) -> Self {
+        let path = std::env::temp_dir().join(format!("retrylint-cli-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        for (file, text) in files {
+            let file = path.join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        }
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        self.command(arguments).output().unwrap().into()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::cargo_bin("retrylint").unwrap();
+        command.current_dir(&self.0).args(arguments);
+        for variable in ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "CI", "COLUMNS"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.0.join(file)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+struct Run {
+    status: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        Run {
+            status: output.status.code().unwrap(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+#[test]
+fn the_exit_status_is_the_same_for_every_format() {
+    let bad = Folder::new("status-bad", &[("services.yaml", NINE)]);
+    let good = Folder::new("status-good", &[("services.yaml", THREE)]);
+    for format in ["full", "concise", "json", "sarif"] {
+        assert_eq!(bad.run(&["--format", format]).status, 1, "{format}");
+        assert_eq!(good.run(&["check", "--format", format, "."]).status, 0, "{format}");
+        assert_eq!(bad.run(&["--format", format, "nowhere"]).status, 2, "{format}");
+    }
+}
+
+#[test]
+fn the_level_that_fails_can_be_chosen() {
+    let folder = Folder::new("fail-on", &[("services.yaml", NINE)]);
+    assert_eq!(folder.run(&["--fail-on", "error"]).status, 0);
+    assert_eq!(folder.run(&["--fail-on", "warning"]).status, 1);
+    assert_eq!(folder.run(&["--fail-on", "note"]).status, 1);
+    assert_eq!(folder.run(&["--fail-on", "never"]).status, 0);
+    assert_eq!(folder.run(&["--max-attempts", "9"]).status, 0);
+    assert_eq!(folder.run(&["--ignore", "excessive-attempts"]).status, 0);
+}
+
+#[test]
+fn findings_go_to_standard_output_and_the_summary_to_standard_error() {
+    let folder = Folder::new("streams", &[("services.yaml", NINE)]);
+    let run = folder.run(&[]);
+    assert!(run.stdout.starts_with("warning[excessive-attempts]: "), "{}", run.stdout);
+    assert!(run.stdout.contains("services.yaml:5:"), "{}", run.stdout);
+    assert!(!run.stdout.contains("Read 1 file"), "{}", run.stdout);
+    assert!(run.stderr.starts_with("Read 1 file (1 YAML) in "), "{}", run.stderr);
+    assert!(run.stderr.contains("2 services, 1 call, 1 retry policy\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("1 warning"), "{}", run.stderr);
+    let quiet = folder.run(&["--quiet"]);
+    assert_eq!((quiet.stdout, quiet.stderr.as_str()), (run.stdout, ""));
+}
+
+#[test]
+fn silence_says_what_it_looked_at() {
+    let good = Folder::new("silent", &[("services.yaml", THREE)]);
+    let run = good.run(&[]);
+    assert_eq!(run.stdout, "");
+    assert!(run.stderr.contains("2 services, 1 call, 1 retry policy\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("\nNothing to report"), "{}", run.stderr);
+    let empty = Folder::new("empty", &[]);
+    let run = empty.run(&[]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""));
+    assert!(run.stderr.contains("warning: no retry policy and no call was found; retrylint reads Envoy"));
+}
+
+#[test]
+fn one_run_writes_several_formats() {
+    let folder = Folder::new("outputs", &[("services.yaml", NINE)]);
+    let run = folder.run(&["--format", "concise", "--output", "sarif=out.sarif", "--output", "json=out.json"]);
+    assert_eq!(run.status, 1);
+    assert!(run.stdout.starts_with("services.yaml:5:"), "{}", run.stdout);
+    let read =
+        |file: &str| -> Value { serde_json::from_str(&std::fs::read_to_string(folder.path(file)).unwrap()).unwrap() };
+    assert_eq!(read("out.sarif")["runs"][0]["results"][0]["ruleId"], "excessive-attempts");
+    assert_eq!(read("out.json")["findings"][0]["rule"], "excessive-attempts");
+    assert_eq!(folder.run(&["--output", "json=no/such/folder/out.json"]).status, 2);
+}
+
+#[test]
+fn sarif_paths_start_at_the_root_of_the_repository() {
+    let folder = Folder::new("root", &[(".git/HEAD", ""), ("deploy/web/services.yaml", NINE)]);
+    let mut command = folder.command(&["--format", "sarif"]);
+    let output = command.current_dir(folder.path("deploy/web")).output().unwrap();
+    let log: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"];
+    assert_eq!(*place, serde_json::json!({ "uri": "deploy/web/services.yaml", "uriBaseId": "%SRCROOT%" }));
+}
+
+#[test]
+fn output_is_the_same_for_any_number_of_threads() {
+    let files: Vec<(String, &str)> = (0..20).map(|n| (format!("s{n}/services.yaml"), NINE)).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    let folder = Folder::new("threads", &files);
+    for arguments in [&["--format", "json"][..], &["policies", "--format", "json"], &["graph", "--format", "json"]] {
+        let with = |threads: &str| folder.run(&[arguments, &["--threads", threads]].concat()).stdout;
+        assert_eq!(with("1"), with("4"));
+    }
+}
+
+#[test]
+fn colours_are_used_when_asked_for_and_not_in_pipes() {
+    let folder = Folder::new("colours", &[("services.yaml", NINE)]);
+    let painted = |run: Run| run.stdout.contains('\u{1b}');
+    assert!(!painted(folder.run(&[])));
+    assert!(painted(folder.run(&["--color", "always"])));
+    let with = |name: &str, value: &str| -> Run { folder.command(&[]).env(name, value).output().unwrap().into() };
+    assert!(painted(with("CLICOLOR_FORCE", "1")));
+    assert!(!painted(with("NO_COLOR", "1")));
+    let forced: Run = folder.command(&["--color", "never"]).env("CLICOLOR_FORCE", "1").output().unwrap().into();
+    assert!(!painted(forced));
+}
+
+#[test]
+fn sixty_columns_are_enough() {
+    let folder = Folder::new("narrow", &[("services.yaml", NINE)]);
+    let run: Run = folder.command(&[]).env("COLUMNS", "60").output().unwrap().into();
+    for line in run.stdout.lines().chain(run.stderr.lines()) {
+        assert!(line.chars().count() <= 60, "{line}");
+    }
+}
+
+#[test]
+fn a_reader_that_stops_reading_is_no_failure() {
+    let folder = Folder::new("pipe", &[("services.yaml", NINE)]);
+    for format in ["full", "json"] {
+        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("retrylint"))
+            .args(["--format", format])
+            .current_dir(&folder.0)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let run: Run = child.wait_with_output().unwrap().into();
+        assert_eq!(run.status, 1, "{}", run.stderr);
+        assert!(!run.stderr.contains("panicked") && !run.stderr.contains("error:"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_wrong_setting_is_underlined_in_the_users_file() {
+    let folder = Folder::new("settings", &[("retrylint.toml", "[limts]\nmax-attempts = 9\n"), ("s.yaml", NINE)]);
+    let run = folder.run(&[]);
+    assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+    assert!(
+        run.stderr.contains("[retrylint.toml:1:2]") && run.stderr.contains("did you mean `limits`?"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(folder.run(&["--isolated"]).status, 1);
+    std::fs::write(folder.path("retrylint.toml"), "[limits]\nmax-attempts = 9\n").unwrap();
+    assert_eq!(folder.run(&[]).status, 0);
+    assert_eq!(folder.run(&["--config", "missing.toml"]).status, 2);
+}
+
+#[test]
+fn settings_change_levels_and_switch_rules_off() {
+    let folder =
+        Folder::new("levels", &[("retrylint.toml", "[rules]\nexcessive-attempts = \"note\"\n"), ("s.yaml", NINE)]);
+    let run = folder.run(&[]);
+    assert_eq!(run.status, 0);
+    assert!(run.stdout.starts_with("note[excessive-attempts]"), "{}", run.stdout);
+    std::fs::write(folder.path("retrylint.toml"), "[rules]\nexcessive-attempts = \"off\"\n").unwrap();
+    assert_eq!(folder.run(&[]).stdout, "");
+}
+
+#[test]
+fn misspelt_names_get_a_suggestion() {
+    let folder = Folder::new("misspelt", &[("services.yaml", NINE)]);
+    for (arguments, hint) in [
+        (&["--select", "excesive-attempts"][..], "did you mean `excessive-attempts`?"),
+        (&["explain", "excesive-attempts"], "did you mean `excessive-attempts`?"),
+        (&["chekc"], "write `retrylint check`"),
+        (&["graph", "--around", "wbe"], "did you mean `web`?"),
+        (&["graph", "--path", "web..ap"], "did you mean `api`?"),
+        (&["graph", "--class", "overlaod"], "did you mean `overload`?"),
+        (&["--output", "sarfi=x"], "did you mean `sarif`?"),
+    ] {
+        let run = folder.run(arguments);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(run.stderr.starts_with("error: ") && run.stderr.contains(hint), "{arguments:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn standard_input_is_a_file_like_any_other() {
+    let folder = Folder::new("stdin", &[]);
+    let mut command = folder.command(&["check", "--format", "concise", "--stdin-filename", "deploy/s.yaml", "-"]);
+    let run: Run = command.write_stdin(NINE).output().unwrap().into();
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    assert!(run.stdout.starts_with("deploy/s.yaml:5:"), "{}", run.stdout);
+    assert_eq!(folder.run(&["--stdin-filename", "x.yaml"]).status, 2);
+}
+
+#[test]
+fn a_folder_named_like_a_command_is_reached_with_its_path() {
+    let folder = Folder::new("named", &[("check/services.yaml", NINE), ("graph/services.yaml", THREE)]);
+    assert!(folder.run(&["./check", "--format", "concise"]).stdout.starts_with("check/services.yaml:5:"));
+    assert_eq!(folder.run(&["./graph"]).status, 0);
+}
+
+#[test]
+fn an_unreadable_file_is_a_finding_and_no_failure() {
+    let folder = Folder::new("unreadable", &[("services.yaml", THREE)]);
+    std::fs::write(folder.path("broken.yaml"), "services:\n\tcalls: [\n").unwrap();
+    let run = folder.run(&["--format", "concise", "broken.yaml", "services.yaml"]);
+    assert!(run.status < 2, "{}", run.stderr);
+    assert!(run.stdout.contains("[unreadable-file]"), "{}", run.stdout);
+}
+
+#[test]
+fn an_environment_that_is_not_there_is_an_error() {
+    let folder = Folder::new("environment", &[("overlays/prod/s.yaml", NINE), ("overlays/dev/s.yaml", THREE)]);
+    assert_eq!(folder.run(&["--environment", "prod"]).status, 1);
+    let run = folder.run(&["--environment", "prdo"]);
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("did you mean `prod`?"), "{}", run.stderr);
+}
+
+#[test]
+fn policies_and_graph_say_what_is_there_and_exit_with_0() {
+    let folder = Folder::new("views", &[("services.yaml", NINE)]);
+    let run = folder.run(&["policies"]);
+    assert_eq!(run.status, 0);
+    assert!(run.stdout.contains("web → api") && run.stdout.contains("100 ms ×2 to 2 s"), "{}", run.stdout);
+    assert_eq!(run.stderr, "");
+    let run = folder.run(&["graph"]);
+    assert_eq!(run.status, 0);
+    assert!(run.stdout.contains("web → api") && run.stdout.contains("nine tries"), "{}", run.stdout);
+    let run = folder.run(&["graph", "--format", "dot"]);
+    assert!(run.stdout.starts_with("digraph retrylint {"), "{}", run.stdout);
+}
+
+#[test]
+fn rules_and_explain_print_the_pages() {
+    let folder = Folder::new("pages", &[]);
+    assert!(folder.run(&["rules"]).stdout.contains("\nexcessive-attempts "));
+    let run = folder.run(&["explain", "excessive-attempts"]);
+    assert_eq!(run.status, 0);
+    assert!(run.stdout.starts_with("# excessive-attempts\n"), "{}", run.stdout);
+    assert!(!run.stdout.contains("#~"), "{}", run.stdout);
+}
+
+#[test]
+fn help_fits_a_hundred_columns() {
+    let folder = Folder::new("help", &[]);
+    for arguments in
+        [&["-h"][..], &["--help"], &["check", "-h"], &["policies", "-h"], &["graph", "-h"], &["rules", "-h"]]
+    {
+        let run = folder.run(arguments);
+        assert_eq!(run.status, 0);
+        assert!(run.stdout.lines().all(|line| line.chars().count() <= 100), "{}", run.stdout);
+    }
+    assert!(folder.run(&["-h"]).stdout.starts_with("Examples:"));
+}
