@@ -86,7 +86,7 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    fn none(alike: &Alike) -> Arrivals {
+    pub(super) fn none(alike: &Alike) -> Arrivals {
         Arrivals {
             by_kind: vec![Reach::NONE; alike.count()],
             by_cause: vec![Reach::NONE; alike.causes().len()],
@@ -94,7 +94,7 @@ impl Arrivals {
         }
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.by_kind.fill(Reach::NONE);
         self.by_cause.fill(Reach::NONE);
         self.base = Amount::ZERO;
@@ -216,7 +216,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds what arrives over one edge.
-    fn arrive(&mut self, edge: EdgeReference<'_, Edge>, arrivals: &mut Arrivals) {
+    pub(super) fn arrive(&mut self, edge: EdgeReference<'_, Edge>, arrivals: &mut Arrivals) {
         self.visits += 1;
         let (weight, from) = (edge.weight(), edge.source());
         let fan_out = fan_out(weight);
@@ -442,3 +442,7 @@ fn in_words_of(class: Class, protocols: impl Iterator<Item = Protocol>) -> Class
     }
     other
 }
+
+#[cfg(test)]
+#[path = "amplification_tests.rs"]
+mod tests;

@@ -13,6 +13,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::edges::{Edges, Ends};
 use super::identity::{Id, Identities, Known, Place};
+use super::inference::Likenesses;
 use super::membership::Spaces;
 use super::ownership::Ownership;
 pub use super::scope::environments;
@@ -48,6 +49,8 @@ pub(super) struct Linker<'f> {
     nodes: Vec<Option<NodeIndex>>,
     /// The identity of a node.
     ids: Vec<Id>,
+    /// What names are compared with, once a name is compared.
+    pub likenesses: Option<Likenesses>,
     pub notes: Vec<String>,
 }
 
@@ -65,6 +68,7 @@ impl<'f> Linker<'f> {
             graph: DiGraph::new(),
             nodes: Vec::new(),
             ids: Vec::new(),
+            likenesses: None,
             notes: Vec::new(),
         };
         linker.name_clusters();

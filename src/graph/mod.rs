@@ -35,6 +35,7 @@ mod scope;
 mod selectors;
 mod services;
 pub mod tries;
+mod upstreams;
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! What missing-retry-budget and missing-circuit-breaker share: per callee, who retries an overload towards it, and
 //! whether anything bounds that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use petgraph::graph::NodeIndex;
 
@@ -88,7 +88,9 @@ pub(super) fn unbounded<'s>(system: &'s System<'_>, bounds: Bounds) -> Vec<Unbou
         let worst = system.amplification.nodes.get(node.index()).map_or(1.0, |load| load.worst.as_f64());
         found.is_storm = found.callers >= 2 || worst > system.limits.max_amplification;
         found.layers.sort_by_key(|(id, policy, _)| (std::cmp::Reverse(policy.tries().unwrap_or(u64::MAX)), *id));
-        found.layers.dedup_by_key(|(id, ..)| *id);
+        // A named policy that many calls use is one place.
+        let mut seen = HashSet::new();
+        found.layers.retain(|(_, policy, _)| seen.insert(advice::site(policy, policy.attempts.span())));
         out.push(found);
     }
     out

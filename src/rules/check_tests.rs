@@ -21,7 +21,7 @@ fn a_pool_is_filled_by_retries_and_not_by_slow_answers() {
     let (web, ledger) = (fixture.service("web"), fixture.service("ledger"));
     let at = fixture.place();
     fixture.graph[web].service.pool = Some(Sourced::written(200, at));
-    fixture.graph[web].service.rate = Some(Sourced::written(50.0, at));
+    fixture.nodes[web.index()].rate = Some(50.0);
     let policy = fixture.policy(3, |policy| attempt_timeout(policy, Nanos::from_secs(2)));
     fixture.call(web, ledger, &[policy]);
     let drafts = fixture.check("pool-exhaustion");
@@ -47,7 +47,7 @@ fn a_pool_that_is_large_enough_or_not_declared_is_fine() {
         let (web, ledger) = (fixture.service("web"), fixture.service("ledger"));
         let at = fixture.place();
         fixture.graph[web].service.pool = slots.map(|slots| Sourced::written(slots, at));
-        fixture.graph[web].service.rate = Some(Sourced::written(50.0, at));
+        fixture.nodes[web.index()].rate = Some(50.0);
         let policy = fixture.policy(3, |policy| {
             attempt_timeout(policy, Nanos::from_secs(2));
             if let Some(total) = total {

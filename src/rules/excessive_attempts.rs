@@ -4,6 +4,7 @@ use super::view::policies;
 use super::{Findings, advice};
 use crate::facts::{Class, Classes, Policy, Purpose, words};
 use crate::graph::System;
+use crate::graph::load::extra_requests;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
     for (id, policy, ends) in policies(system) {
@@ -37,12 +38,11 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             );
         }
         if let Some(clients) = ends.caller.and_then(|node| node.service.clients.as_ref()?.known().copied()) {
-            let extra = u128::from(clients) * u128::from(tries - 1);
             draft.note(format!(
                 "{} clients that all use up their {} send {} extra requests",
                 words::grouped(u128::from(clients)),
                 words::retries(tries - 1),
-                words::grouped(extra)
+                words::grouped(extra_requests(clients, tries))
             ));
         }
     }

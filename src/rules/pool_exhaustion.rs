@@ -8,28 +8,35 @@ use petgraph::visit::EdgeRef as _;
 
 use super::{EdgeRef, Findings, advice};
 use crate::facts::{Confidence, Limit, Nanos, Policy, PolicyId, words};
+use crate::graph::deadlines::{Held, held};
+use crate::graph::load::slots;
 use crate::graph::{Edge, System};
 use crate::source::Span;
 
 /// What one call holds while its callee hangs.
 struct Hold<'s> {
     edge: EdgeRef,
-    policy: PolicyId,
-    told: &'s Policy,
-    /// Where the tries are set.
-    site: Span,
+    /// The policy with most tries on the edge, where the finding points.
+    policy: (PolicyId, &'s Policy),
     callee: &'s str,
     per_request: f64,
-    tries: u64,
-    limit: Nanos,
-    /// All tries together, a total limit applied.
-    held: Nanos,
+    held: Held,
     confidence: Confidence,
 }
 
 impl Hold<'_> {
-    fn slots(&self, rate: f64) -> f64 {
-        rate * self.per_request * self.held.as_secs_f64()
+    /// Slots in use when every try hangs.
+    fn all(&self, rate: f64) -> f64 {
+        slots(rate * self.per_request, self.held.all)
+    }
+
+    /// Slots in use when the first try hangs and no other follows.
+    fn once(&self, rate: f64) -> f64 {
+        slots(rate * self.per_request, self.held.once)
+    }
+
+    fn site(&self) -> Span {
+        advice::site(self.policy.1, self.policy.1.attempts.span())
     }
 }
 
@@ -37,8 +44,9 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
     let graph = &system.net.graph;
     for caller in graph.node_indices() {
         let Some(node) = graph.node_weight(caller) else { continue };
-        let (Some(pool), Some(rate)) = (&node.service.pool, &node.service.rate) else { continue };
-        let (Some(&slots), Some(&per_second)) = (pool.known(), rate.known()) else { continue };
+        let Some(pool) = &node.service.pool else { continue };
+        let rate = system.amplification.nodes.get(caller.index()).and_then(|load| load.rate);
+        let (Some(&slots), Some(per_second)) = (pool.known(), rate) else { continue };
         let mut holds: Vec<Hold> = graph
             .edges_directed(caller, Direction::Outgoing)
             .filter_map(|edge| {
@@ -47,8 +55,8 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             })
             .collect();
         keep_greatest_of_each_choice(system, &mut holds, per_second);
-        holds.sort_by(|a, b| b.slots(per_second).total_cmp(&a.slots(per_second)).then(a.edge.cmp(&b.edge)));
-        let needed: f64 = holds.iter().map(|hold| hold.slots(per_second)).sum();
+        holds.sort_by(|a, b| b.all(per_second).total_cmp(&a.all(per_second)).then(a.edge.cmp(&b.edge)));
+        let needed: f64 = holds.iter().map(|hold| hold.all(per_second)).sum();
         let Some(worst) = holds.first().filter(|_| slots > 0 && needed >= slots as f64) else { continue };
         report(worst, &holds, &Numbers { caller: &node.display, slots, per_second, needed, pool: pool.span() }, findings);
     }
@@ -62,35 +70,24 @@ struct Numbers<'s> {
     pool: Option<Span>,
 }
 
-/// What a call over this edge holds; none if its limit is unknown or missing, so that the sum is a lower bound.
+/// What a call over this edge holds; none if nothing ends it or nobody waits, so that the sum is a lower bound.
 fn hold<'s>(system: &'s System, at: EdgeRef, edge: &'s Edge, callee: &'s str) -> Option<Hold<'s>> {
-    // The outermost layer's tries are what the caller's connections see; what is behind them happens within one try.
-    let outermost = edge.layers.first()?;
-    let alternatives = outermost.alternatives.iter().filter_map(|nest| {
-        let id = *nest.policies.first()?;
-        let policy = system.facts.policy(id)?;
-        let tries = policy.tries()?;
-        let total = policy.total.limit.limit().copied();
-        let (tries, limit) = match policy.attempt_limit()? {
-            Limit::At(limit) => (tries, limit),
-            // Without a limit of its own a try that hangs uses up all the time there is.
-            Limit::None => (1, total?),
-        };
-        let all = limit.times(tries);
-        Some(Hold {
-            edge: at,
-            policy: id,
-            told: policy,
-            site: advice::site(policy, policy.attempts.span()),
-            callee,
-            per_request: edge.per_request,
-            tries,
-            limit,
-            held: total.map_or(all, |total| total.min(all)),
-            confidence: nest.confidence.min(edge.confidence),
-        })
-    });
-    alternatives.max_by_key(|hold| hold.held)
+    if edge.is_async {
+        return None;
+    }
+    let nests = edge.layers.iter().flat_map(|layer| &layer.alternatives);
+    let policies = nests.flat_map(|nest| nest.policies.iter().map(move |id| (nest, *id)));
+    let (nest, id, policy) = policies
+        .filter_map(|(nest, id)| Some((nest, id, system.facts.policy(id)?)))
+        .max_by_key(|(_, id, policy)| (policy.tries(), std::cmp::Reverse(*id)))?;
+    Some(Hold {
+        edge: at,
+        policy: (id, policy),
+        callee,
+        per_request: edge.per_request,
+        held: held(system.facts, edge)?,
+        confidence: nest.confidence.min(edge.confidence),
+    })
 }
 
 /// Calls that exclude one another never hold slots at the same time.
@@ -103,8 +100,8 @@ fn keep_greatest_of_each_choice(system: &System, holds: &mut Vec<Hold>, rate: f6
     for hold in holds.iter() {
         if let Some(group) = choice(hold) {
             let best = greatest.entry(group).or_insert((hold.edge, f64::MIN));
-            if hold.slots(rate) > best.1 {
-                *best = (hold.edge, hold.slots(rate));
+            if hold.all(rate) > best.1 {
+                *best = (hold.edge, hold.all(rate));
             }
         }
     }
@@ -116,7 +113,7 @@ fn report(worst: &Hold, holds: &[Hold], numbers: &Numbers, findings: &mut Findin
     let rate = words::factor(*per_second);
     let whole = |x: f64| words::grouped(x.round() as u128);
     let draft = findings.report(
-        worst.site,
+        worst.site(),
         format!(
             "when `{}` hangs, `{caller}` needs {} connections and its pool has {}: its calls stop, also those to others",
             worst.callee,
@@ -124,37 +121,43 @@ fn report(worst: &Hold, holds: &[Hold], numbers: &Numbers, findings: &mut Findin
             words::grouped(u128::from(*slots))
         ),
     );
-    draft.about(worst.policy, worst.told).on_edge(worst.edge).confidence(worst.confidence).weight(*needed).label(format!(
-        "{} of {} hold a connection for {}",
-        words::tries(worst.tries),
-        worst.limit,
-        worst.held
-    ));
+    let (id, policy) = worst.policy;
+    draft.about(id, policy).on_edge(worst.edge).confidence(worst.confidence).weight(*needed);
+    draft.label(format!("{}: a call holds its connection for {}", advice::layer(policy), worst.held.all));
     if let Some(pool) = pool {
         draft.related(*pool, format!("a pool of {slots}"));
     }
     for hold in holds.iter().skip(1).take(2) {
-        draft.related(hold.site, format!("`{}`: {} of {}", hold.callee, words::tries(hold.tries), hold.limit));
+        draft.related(hold.site(), format!("a call to `{}` holds one for {}", hold.callee, hold.held.all));
     }
-    let sum: Vec<String> = holds
+    let mut sum: Vec<String> = holds
         .iter()
         .map(|hold| {
             let fan_out =
                 if hold.per_request == 1.0 { String::new() } else { format!(" × {}", words::factor(hold.per_request)) };
-            format!("{rate}/s{fan_out} × {}", hold.held)
+            format!("{rate}/s{fan_out} × {}", hold.held.all)
         })
         .take(4)
         .collect();
-    draft.note(format!("{} = {} connections in use; the pool is full after {} s", sum.join(" + "), whole(*needed),
-        words::factor(*slots as f64 / per_second)));
-    let single: f64 = holds.iter().map(|hold| per_second * hold.per_request * hold.limit.as_secs_f64()).sum();
-    if single < *slots as f64 {
-        draft.note(format!("with one try each it would be {}: the retries fill the pool, not the slow answers", whole(single)));
+    if holds.len() > sum.len() {
+        sum.push("…".to_owned());
     }
-    let fits = *slots as f64 / (per_second * worst.per_request * worst.tries as f64);
-    draft.help(format!(
-        "shorten the attempt timeout (below {} s here), retry less, or give the pool more than {} connections",
-        words::factor((fits * 100.0).floor() / 100.0),
-        whole(*needed)
+    draft.note(format!(
+        "{} = {} connections in use; the pool is full after {}",
+        sum.join(" + "),
+        whole(*needed),
+        Nanos::from_secs_f64(*slots as f64 / per_second)
     ));
+    let once: f64 = holds.iter().map(|hold| hold.once(*per_second)).sum();
+    if once < *slots as f64 {
+        draft.note(format!("with one try each it would be {}: the retries fill the pool, not the slow answers", whole(once)));
+    }
+    let shorter = match policy.attempt_limit() {
+        Some(Limit::At(limit)) => {
+            let fits = (limit.as_secs_f64() * *slots as f64 / needed * 100.0).floor() / 100.0;
+            format!("shorten the attempt timeout (below {} s here)", words::factor(fits))
+        }
+        _ => "shorten the timeout".to_owned(),
+    };
+    draft.help(format!("{shorter}, retry less, or give the pool more than {} connections", whole(*needed)));
 }

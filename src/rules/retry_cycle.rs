@@ -64,5 +64,6 @@ fn report(system: &System, cycle: &Cycle, grows: bool, findings: &mut Findings) 
             "each round makes {gain} requests of one, so all rounds add up to 1 / (1 - {gain}) = {}",
             cycle.total
         ));
+        draft.help("keep each round below one request: a try more, and the sum has no end");
     }
 }

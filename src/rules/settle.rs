@@ -168,6 +168,11 @@ fn order(a: &Finding, b: &Finding) -> Ordering {
         .then_with(|| a.message.cmp(&b.message))
 }
 
+/// A message without the path of its own file, so that it is the same text for the next file.
+fn text(finding: &Finding, path: &str) -> String {
+    if path.is_empty() { finding.message.clone() } else { finding.message.replace(path, "") }
+}
+
 /// The same text in more than three files of one directory tree: one group, named after its first place.
 fn group(findings: &mut [Finding], facts: &Facts) {
     let path = |finding: &Finding| {
@@ -180,7 +185,7 @@ fn group(findings: &mut [Finding], facts: &Facts) {
         let tree = path.split_once('/').map_or("", |(tree, _)| tree);
         let file = finding.primary().map_or(0, |label| label.span.file.0);
         let (_, members, files) = groups
-            .entry((finding.rule, finding.message.clone(), tree.to_owned()))
+            .entry((finding.rule, text(finding, path), tree.to_owned()))
             .or_insert_with(|| (format!("{}:{path}", finding.rule).into(), Vec::new(), Vec::new()));
         members.push(index);
         // Findings come in order of path within a level; a file that comes back at another level counts once more at worst.

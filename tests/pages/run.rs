@@ -1,11 +1,9 @@
 //! Runs the program over a page's project.
 
-use retrylint::facts::Confidence;
-use retrylint::finding::Severity;
-use retrylint::graph::{self, System};
-use retrylint::limits::Limits;
-use retrylint::rules::{self, Options};
-use retrylint::scan::{ScanSettings, scan};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use retrylint::finding::Finding;
+use retrylint::pipeline::{Options, analyse_dir};
 
 use super::page::Project;
 
@@ -16,8 +14,6 @@ pub struct Found {
     pub path: String,
     /// Its line, from 1.
     pub line: usize,
-    pub severity: Severity,
-    pub confidence: Confidence,
     pub message: String,
     pub labels: Vec<String>,
     pub notes: Vec<String>,
@@ -27,32 +23,26 @@ pub struct Found {
 
 /// What one rule finds in a project, suppressed findings left out.
 pub fn findings(rule: &str, project: &Project) -> Vec<Found> {
-    let folder =
-        std::env::temp_dir().join(format!("retrylint-pages-{}-{:?}", std::process::id(), std::thread::current().id()));
-    let _ = std::fs::remove_dir_all(&folder);
+    static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+    let name = format!("retrylint-page-{}-{}", std::process::id(), FOLDERS.fetch_add(1, Ordering::Relaxed));
+    let folder = std::env::temp_dir().join(name);
     for (path, text) in &project.files {
         let path = folder.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
-    let settings = ScanSettings { paths: vec![folder.clone()], base: Some(folder.clone()), ..ScanSettings::default() };
-    let scan = scan(&settings).unwrap();
-    let limits = Limits::default();
-    let systems: Vec<System> = graph::link::environments(&scan.facts)
-        .into_iter()
-        .map(|environment| System::new(&scan.facts, &limits, graph::link::link(&scan.facts, environment)))
-        .collect();
-    let found = rules::check(&systems, Options::default());
+    let mut options = Options::default();
+    options.scan.base = Some(folder.clone());
+    let analysis = analyse_dir(&folder, &options).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
-    let show = |finding: &retrylint::finding::Finding| {
+
+    let base = format!("{}/", folder.display());
+    let show = |finding: &Finding| {
         let primary = finding.primary().unwrap();
-        let source = scan.sources.get(primary.span.file).unwrap();
-        let base = folder.to_string_lossy().into_owned();
+        let source = analysis.world.sources.get(primary.span.file).unwrap();
         Found {
-            path: source.path.trim_start_matches(&base).trim_start_matches('/').to_owned(),
+            path: source.path.strip_prefix(&base).unwrap_or(&source.path).to_owned(),
             line: source.position(primary.span.start).line as usize,
-            severity: finding.severity,
-            confidence: finding.confidence,
             message: finding.message.clone(),
             labels: finding.labels.iter().map(|label| label.text.clone()).filter(|text| !text.is_empty()).collect(),
             notes: finding.notes.clone(),
@@ -60,5 +50,5 @@ pub fn findings(rule: &str, project: &Project) -> Vec<Found> {
             pedantic: finding.pedantic,
         }
     };
-    found.iter().filter(|finding| finding.rule == rule && finding.suppressed.is_none()).map(show).collect()
+    analysis.findings.iter().filter(|finding| finding.rule == rule && finding.suppressed.is_none()).map(show).collect()
 }
