@@ -7,21 +7,35 @@
 //!
 //! Everything is linear in the facts: references go through hash maps, and policies meet edges through their callee.
 
+mod edges;
+mod identity;
+mod inference;
+mod layers;
+mod membership;
+mod ownership;
+mod placement;
+mod policies;
+mod routes;
+mod scope;
+mod selectors;
+mod services;
+mod upstreams;
+
 use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::edges::{Edges, Ends};
-use super::identity::{Id, Identities, Known, Place};
-use super::inference::Likenesses;
-use super::membership::Spaces;
-use super::ownership::Ownership;
-pub use super::scope::environments;
-use super::scope::{Scope, declared_host};
-use super::selectors::Workloads;
 use super::{Edge, Membership, Net, Node, Resolved};
 use crate::facts::{CallSource, Caller, Facts, Service, ServiceRef, ServiceSource};
 use crate::source::{FileId, Span};
+use edges::{Edges, Ends};
+use identity::{Id, Identities, Known, Place};
+use inference::Likenesses;
+use membership::Spaces;
+use ownership::Ownership;
+pub use scope::environments;
+use scope::{Scope, declared_host};
+use selectors::Workloads;
 
 /// The call graph of one environment; `None` if the facts name none. See [`environments`].
 pub fn link(facts: &Facts, environment: Option<Arc<str>>) -> Net {
@@ -38,7 +52,7 @@ pub fn link(facts: &Facts, environment: Option<Arc<str>>) -> Net {
 }
 
 /// What the stations of linking share.
-pub(super) struct Linker<'f> {
+struct Linker<'f> {
     pub scope: Scope<'f>,
     pub names: Identities,
     pub ownership: Ownership,
@@ -192,7 +206,7 @@ impl<'f> Linker<'f> {
 }
 
 /// For policies of other environments.
-pub(super) const NOWHERE: Resolved = Resolved { caller: None, callee: None, inferred: false };
+const NOWHERE: Resolved = Resolved { caller: None, callee: None, inferred: false };
 
 #[cfg(test)]
 mod tests;

@@ -12,30 +12,17 @@ pub mod amplification;
 pub mod budgets;
 pub mod cycles;
 pub mod deadlines;
-mod edges;
 pub mod fitting;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod handover;
-mod identity;
-mod inference;
-mod layers;
 pub mod link;
 pub mod load;
-mod membership;
 #[cfg(test)]
 mod nets;
 pub mod order;
-mod ownership;
 pub mod paths;
-mod placement;
-mod policies;
-mod routes;
-mod scope;
-mod selectors;
-mod services;
 pub mod tries;
-mod upstreams;
 
 use std::sync::Arc;
 

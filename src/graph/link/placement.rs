@@ -10,15 +10,15 @@ use std::sync::Arc;
 use petgraph::Direction;
 use petgraph::graph::{EdgeIndex, NodeIndex};
 
-use super::Edge;
-use super::Membership;
+use super::Linker;
 use super::edges::Edges;
-use super::link::Linker;
 use super::membership;
 use super::policies::{Callers, Standing, Standings};
 use crate::facts::{
     CallSource, Caller, Classes, Confidence, Dialect, Policy, PolicyId, Position, Protocol, ServiceSource,
 };
+use crate::graph::Edge;
+use crate::graph::Membership;
 use crate::source::Span;
 
 /// An edge, or an open one.

@@ -5,13 +5,14 @@ use std::collections::{HashMap, HashSet};
 
 use petgraph::graph::NodeIndex;
 
+use super::Linker;
 use super::edges::Edges;
-use super::link::Linker;
 use super::placement::{Placed, Slot};
 use super::policies::{Callers, Standing, Standings};
+use super::routes;
 use super::upstreams::Through;
-use super::{Edge, Layer, Nest, Resolved, routes};
 use crate::facts::{Attempts, CallSource, Dialect, Operation, Policy, PolicyId, PolicyKind, Position};
+use crate::graph::{Edge, Layer, Nest, Resolved};
 use crate::source::Span;
 
 impl Linker<'_> {

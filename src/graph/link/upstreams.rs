@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use petgraph::graph::NodeIndex;
 
+use super::Linker;
 use super::identity::Place;
-use super::link::Linker;
 use crate::facts::{Caller, Dialect, Evidence, Policy, Position, Upstream};
 use crate::source::FileId;
 

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use petgraph::graph::NodeIndex;
 
-use super::Resolved;
 use super::edges::{Edges, of_evidence};
 use super::identity::{Id, Place};
 use super::inference::Likenesses;
-use super::link::{Linker, NOWHERE};
+use super::{Linker, NOWHERE};
 use crate::facts::{CallId, Callee, Caller, Confidence, Dialect, Evidence, Policy, PolicyId, Position};
+use crate::graph::Resolved;
 
 /// Where one policy stands.
 #[derive(Clone, Debug)]
