@@ -17,6 +17,8 @@ pub mod handover;
 pub mod load;
 #[cfg(test)]
 mod nets;
+#[cfg(test)]
+mod oracle_tests;
 pub mod order;
 pub mod paths;
 pub mod tries;
