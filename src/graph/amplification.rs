@@ -20,7 +20,7 @@ use super::handover::{self, answers, translate};
 use super::load::Rate;
 use super::order::{Order, Step};
 use super::tries::{Hop, Scratch, Tries, View};
-use super::{Amplification, Edge, EdgeLoad, Factor, Net, NodeLoad, cycles};
+use super::{Amplification, Edge, EdgeLoad, Factor, Net, NodeLoad, System, cycles};
 use crate::facts::{Class, PolicyId, Protocol};
 
 /// Policies with unknown tries that are kept for a service.
@@ -412,13 +412,23 @@ pub(super) fn fan_out(edge: &Edge) -> Amount {
 
 /// What an edge's budgets see: the requests that its caller gets while all is well.
 pub(super) fn traffic(net: &Net, rates: &[Option<f64>], from: NodeIndex, edge: &Edge) -> Traffic {
-    let rate = rates.get(from.index()).copied().flatten().map(|rate| rate * fan_out(edge).as_f64());
+    traffic_with(net, rates.get(from.index()).copied().flatten(), from, edge)
+}
+
+fn traffic_with(net: &Net, rate: Option<f64>, from: NodeIndex, edge: &Edge) -> Traffic {
+    let rate = rate.map(|rate| rate * fan_out(edge).as_f64());
     let instances = net
         .graph
         .node_weight(from)
         .and_then(|node| node.service.instances.as_ref())
         .and_then(|instances| instances.known().copied());
     Traffic { rate, instances }
+}
+
+/// The same once rates are known.
+pub(super) fn traffic_from(system: &System, from: NodeIndex, edge: &Edge) -> Traffic {
+    let rate = system.amplification.nodes.get(from.index()).and_then(|node| node.rate);
+    traffic_with(&system.net, rate, from, edge)
 }
 
 /// What a service answers whenever its own calls fail, where that is declared.
