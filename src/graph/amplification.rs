@@ -20,7 +20,7 @@ use super::handover::{self, answers, translate};
 use super::load::Rate;
 use super::order::{Order, Step};
 use super::tries::{Hop, Scratch, Tries, View};
-use super::{Amplification, Edge, EdgeLoad, Factor, Net, NodeLoad, cycles};
+use super::{Amplification, Edge, EdgeLoad, Factor, Net, NodeLoad, System, cycles};
 use crate::facts::{Class, PolicyId, Protocol};
 
 /// Policies with unknown tries that are kept for a service.
@@ -86,7 +86,7 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    fn none(alike: &Alike) -> Arrivals {
+    pub(super) fn none(alike: &Alike) -> Arrivals {
         Arrivals {
             by_kind: vec![Reach::NONE; alike.count()],
             by_cause: vec![Reach::NONE; alike.causes().len()],
@@ -94,7 +94,7 @@ impl Arrivals {
         }
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.by_kind.fill(Reach::NONE);
         self.by_cause.fill(Reach::NONE);
         self.base = Amount::ZERO;
@@ -216,7 +216,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds what arrives over one edge.
-    fn arrive(&mut self, edge: EdgeReference<'_, Edge>, arrivals: &mut Arrivals) {
+    pub(super) fn arrive(&mut self, edge: EdgeReference<'_, Edge>, arrivals: &mut Arrivals) {
         self.visits += 1;
         let (weight, from) = (edge.weight(), edge.source());
         let fan_out = fan_out(weight);
@@ -412,13 +412,23 @@ pub(super) fn fan_out(edge: &Edge) -> Amount {
 
 /// What an edge's budgets see: the requests that its caller gets while all is well.
 pub(super) fn traffic(net: &Net, rates: &[Option<f64>], from: NodeIndex, edge: &Edge) -> Traffic {
-    let rate = rates.get(from.index()).copied().flatten().map(|rate| rate * fan_out(edge).as_f64());
+    traffic_with(net, rates.get(from.index()).copied().flatten(), from, edge)
+}
+
+fn traffic_with(net: &Net, rate: Option<f64>, from: NodeIndex, edge: &Edge) -> Traffic {
+    let rate = rate.map(|rate| rate * fan_out(edge).as_f64());
     let instances = net
         .graph
         .node_weight(from)
         .and_then(|node| node.service.instances.as_ref())
         .and_then(|instances| instances.known().copied());
     Traffic { rate, instances }
+}
+
+/// The same once rates are known.
+pub(super) fn traffic_from(system: &System, from: NodeIndex, edge: &Edge) -> Traffic {
+    let rate = system.amplification.nodes.get(from.index()).and_then(|node| node.rate);
+    traffic_with(&system.net, rate, from, edge)
 }
 
 /// What a service answers whenever its own calls fail, where that is declared.
@@ -442,3 +452,7 @@ fn in_words_of(class: Class, protocols: impl Iterator<Item = Protocol>) -> Class
     }
     other
 }
+
+#[cfg(test)]
+#[path = "amplification_tests.rs"]
+mod tests;

@@ -5,6 +5,7 @@
 
 use petgraph::Direction::Incoming;
 use petgraph::graph::NodeIndex;
+use petgraph::visit::EdgeRef;
 
 use super::amount::Amount;
 use super::amplification::{Arrivals, Reach, Walk, fan_out};
@@ -12,7 +13,7 @@ use super::order::Knot;
 use super::{Cycle, NodeLoad};
 
 /// Edges looked at in one circle, over all rounds. A circle that is not settled by then is taken to go on.
-const WORK: usize = 1 << 22;
+const WORK: usize = 1 << 20;
 /// Rounds that settle every gain that is not next to 1.
 const ROUNDS: usize = 2048;
 /// Gains closer to 1 than this are 1: what is left of rounding.
@@ -37,11 +38,7 @@ struct Sum {
 /// Settles one circle: what arrives at each of its services, for those that it calls as well as for the report.
 pub(super) fn settle(walk: &mut Walk, knot: &Knot, nodes: &mut [NodeLoad]) -> Cycle {
     let kinds = walk.alike.count();
-    let blank = Arrivals {
-        by_kind: vec![Reach::NONE; kinds],
-        by_cause: vec![Reach::NONE; walk.alike.causes().len()],
-        base: Amount::ZERO,
-    };
+    let blank = Arrivals::none(walk.alike);
     let mut entering: Vec<Arrivals> = Vec::with_capacity(knot.nodes.len());
     for node in &knot.nodes {
         let mut arrivals = blank.clone();
@@ -124,18 +121,19 @@ fn plain_gain(walk: &mut Walk, knot: &Knot) -> Option<f64> {
         return None;
     }
     let kinds = walk.alike.count();
-    let (first, _) = walk.net.graph.edge_endpoints(*knot.round.first()?)?;
-    let start = knot.nodes.iter().position(|node| *node == first)?;
-    let mut at = vec![Amount::ZERO; knot.nodes.len() * kinds];
-    at.iter_mut().skip(start * kinds).take(kinds).for_each(|load| *load = Amount::ONE);
-    let mut gain = 1.0;
-    let mut before = 1.0;
+    let round: Vec<_> = knot.round.iter().filter_map(|edge| walk.net.graph.edge_endpoints(*edge)).collect();
+    let mut arrivals = Arrivals::none(walk.alike);
+    let mut at = vec![Amount::ONE; kinds];
+    let (mut gain, mut before) = (1.0, 1.0);
     // What fails on the first way round may come out as another kind, so that only later ones repeat themselves.
     for _ in 0..kinds {
-        for _ in &knot.round {
-            at = go_on(walk, knot, &at);
+        for (from, to) in &round {
+            let slots = walk.reach.iter_mut().skip(from.index() * kinds).take(kinds);
+            slots.zip(&at).for_each(|(slot, load)| *slot = Reach { load: *load, ..Reach::NONE });
+            walk.gather(*to, |walk, edge| walk.order.is_internal(walk.net, edge), &mut arrivals);
+            at = arrivals.by_kind.iter().map(|reach| reach.load).collect();
         }
-        let most = at.iter().skip(start * kinds).take(kinds).fold(Amount::ZERO, |most, load| most.max(*load)).as_f64();
+        let most = at.iter().fold(Amount::ZERO, |most, load| most.max(*load)).as_f64();
         gain = if before > 0.0 && most.is_finite() { most / before } else { most };
         before = most;
         if !(most.is_finite() && most > 0.0) {
@@ -166,11 +164,7 @@ fn put(walk: &mut Walk, knot: &Knot, loads: &[Amount], bases: &[Amount], ways: &
 
 /// One hop over every call of the circle.
 fn hop(walk: &mut Walk, knot: &Knot) -> Vec<Arrivals> {
-    let blank = Arrivals {
-        by_kind: vec![Reach::NONE; walk.alike.count()],
-        by_cause: vec![Reach::NONE; walk.alike.causes().len()],
-        base: Amount::ZERO,
-    };
+    let blank = Arrivals::none(walk.alike);
     knot.nodes
         .iter()
         .map(|node| {
@@ -201,7 +195,6 @@ fn go_on_once(walk: &mut Walk, knot: &Knot, bases: &[Amount]) -> Vec<Amount> {
 /// The base that arrives at a service over the calls of its circle. Choices count once for each, like in
 /// [`Walk::gather`].
 fn base_over(walk: &Walk, node: NodeIndex) -> Amount {
-    use petgraph::visit::EdgeRef;
     let mut groups = std::collections::BTreeMap::new();
     let mut sum = Amount::ZERO;
     for edge in walk.net.graph.edges_directed(node, Incoming) {
@@ -281,12 +274,16 @@ fn sum(entry: Vec<Amount>, ends: Ends, per_hop: f64, mut step: impl FnMut(&[Amou
 
 /// The worst ways over all rounds: all of them, and those that may still be sent one hop further.
 ///
-/// A circle with a gain below 1 and no hop limit is followed once round; beyond, a way is worse and worse but less and less
+/// A circle with a gain below 1 and no hop limit is followed once round: beyond, a way is worse and worse but less and less
 /// often taken, and the load says what comes of it.
 fn worst(walk: &mut Walk, knot: &Knot, ways: Vec<Reach>, ends: Ends, fades: bool) -> (Vec<Reach>, Vec<Reach>) {
+    if ends.hops.is_none() && !fades && !multiplies(walk, knot) {
+        let worst = spread(walk, knot, ways);
+        return (worst.clone(), worst);
+    }
     let mut worst = ways;
     let mut before = vec![Reach::NONE; worst.len()];
-    // With one kind of failure a way that is still worse after every service and kind has been passed has gone round.
+    // A way that is still worse after every service and kind has been passed has gone round.
     let limit = ends.hops.unwrap_or(if fades { knot.nodes.len() } else { worst.len() + 1 }).min(ends.rounds);
     let mut now = worst.clone();
     for _ in 0..limit {
@@ -305,10 +302,51 @@ fn worst(walk: &mut Walk, knot: &Knot, ways: Vec<Reach>, ends: Ends, fades: bool
     }
     if ends.hops.is_none() && !fades {
         for way in &mut worst {
-            let endless = Reach { worst: Amount::Unbounded, bounded: f64::INFINITY, all_bounded: false, ..*way };
-            *way = endless;
+            *way = Reach { worst: Amount::Unbounded, bounded: f64::INFINITY, all_bounded: false, ..*way };
         }
         before.clone_from(&worst);
     }
     (worst, before)
+}
+
+/// Whether any call of the circle may multiply what goes round.
+fn multiplies(walk: &mut Walk, knot: &Knot) -> bool {
+    let one = Reach { worst: Amount::ONE, bounded: 1.0, ..Reach::NONE };
+    put(walk, knot, &[], &[], &vec![one; knot.nodes.len() * walk.alike.count()]);
+    hop(walk, knot).iter().any(|arrivals| arrivals.by_kind.iter().any(|reach| reach.worst > Amount::ONE))
+}
+
+/// The worst ways in a circle that multiplies nothing: each is passed on as it is, the worst first, so that every service
+/// is settled once for each kind.
+fn spread(walk: &mut Walk, knot: &Knot, ways: Vec<Reach>) -> Vec<Reach> {
+    let kinds = walk.alike.count();
+    put(walk, knot, &[], &[], &ways);
+    let mut open: Vec<NodeIndex> = knot.nodes.clone();
+    let most = |walk: &Walk, node: NodeIndex| {
+        let slots = walk.reach.iter().skip(node.index() * kinds).take(kinds);
+        slots.fold(Amount::ZERO, |most, reach| most.max(reach.worst)).as_f64()
+    };
+    open.sort_by(|a, b| most(walk, *b).total_cmp(&most(walk, *a)));
+    let mut arrivals = Arrivals::none(walk.alike);
+    let net = walk.net;
+    for start in open {
+        let mut stack = vec![start];
+        while let Some(node) = stack.pop() {
+            for edge in net.graph.edges(node).filter(|edge| walk.order.is_internal(net, edge.id())) {
+                arrivals.clear();
+                walk.arrive(edge, &mut arrivals);
+                let slots = walk.reach.iter_mut().skip(edge.target().index() * kinds).take(kinds);
+                let mut is_worse = false;
+                for (slot, new) in slots.zip(&arrivals.by_kind) {
+                    is_worse |= new.worst > slot.worst;
+                    slot.worsen(new);
+                }
+                if is_worse {
+                    stack.push(edge.target());
+                }
+            }
+        }
+    }
+    let slots = |node: &NodeIndex| walk.reach.iter().skip(node.index() * kinds).take(kinds).copied();
+    knot.nodes.iter().flat_map(slots).collect()
 }

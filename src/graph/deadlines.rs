@@ -203,7 +203,7 @@ fn answer(
     let mut groups = BTreeMap::new();
     let mut calls: Option<Slowest> = None;
     let mut retries_below = false;
-    let mut add = |calls: &mut Option<Slowest>, call: Slowest| {
+    let add = |calls: &mut Option<Slowest>, call: Slowest| {
         *calls = Some(match *calls {
             None => call,
             Some(sum) if is_parallel => sum.or(call),

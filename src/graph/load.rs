@@ -2,7 +2,6 @@
 //! against a pool, requests that clients add.
 
 use petgraph::graph::NodeIndex;
-use petgraph::visit::EdgeRef;
 
 use super::alike::Alike;
 use super::amount::Amount;

@@ -60,6 +60,12 @@ pub struct System<'a> {
     pub amplification: Amplification,
     /// Who waits how long.
     pub deadlines: Deadlines,
+    /// The policies of `facts`, looked up once.
+    pub tries: tries::Tries<'a>,
+    /// Failure classes that behave alike in `net`.
+    pub alike: alike::Alike,
+    /// Callers before callees.
+    pub order: order::Order,
 }
 
 impl<'a> System<'a> {
@@ -71,7 +77,7 @@ impl<'a> System<'a> {
         let rates = load::rates(&net, &tries, &alike, &order);
         let amplification = amplification::amplification_of(&net, (&tries, &alike, &order), &rates);
         let deadlines = deadlines::deadlines_of(&net, facts, &tries, &order);
-        System { facts, limits, net, amplification, deadlines }
+        System { facts, limits, net, amplification, deadlines, tries, alike, order }
     }
 }
 
