@@ -10,6 +10,7 @@ pub mod alike;
 pub mod amount;
 pub mod amplification;
 pub mod budgets;
+mod choices;
 pub mod cycles;
 pub mod deadlines;
 pub mod fitting;
@@ -20,6 +21,8 @@ pub mod link;
 pub mod load;
 #[cfg(test)]
 mod nets;
+#[cfg(test)]
+mod oracle_tests;
 pub mod order;
 pub mod paths;
 pub mod tries;
@@ -48,6 +51,12 @@ pub struct System<'a> {
     pub amplification: Amplification,
     /// Who waits how long.
     pub deadlines: Deadlines,
+    /// The policies of `facts`, looked up once.
+    pub tries: tries::Tries<'a>,
+    /// Failure classes that behave alike in `net`.
+    pub alike: alike::Alike,
+    /// Callers before callees.
+    pub order: order::Order,
 }
 
 impl<'a> System<'a> {
@@ -59,7 +68,7 @@ impl<'a> System<'a> {
         let rates = load::rates(&net, &tries, &alike, &order);
         let amplification = amplification::amplification_of(&net, (&tries, &alike, &order), &rates);
         let deadlines = deadlines::deadlines_of(&net, facts, &tries, &order);
-        System { facts, limits, net, amplification, deadlines }
+        System { facts, limits, net, amplification, deadlines, tries, alike, order }
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Order {
     pub steps: Vec<Step>,
     /// Cycles of calls, self-calls among them.
     pub knots: Vec<Knot>,
+    /// By node: its place in `steps`.
+    position: Vec<u32>,
     /// By node: its knot, if it is in one.
     knot_of: HashMap<NodeIndex, usize>,
     /// Edges that lead back but close no cycle, since their operation is another one (D-15).
@@ -51,22 +53,34 @@ impl Order {
     /// Of a graph, in time linear in its services and calls.
     pub fn new(net: &Net) -> Self {
         let mut order = Order::default();
-        if order.without_knots(net) {
-            return order;
+        if !order.without_knots(net) {
+            order.steps.clear();
+            order.with_knots(net);
         }
-        order.steps.clear();
+        order.position = vec![0; net.graph.node_count()];
+        for (at, step) in order.steps.iter().enumerate() {
+            let knot = match step {
+                Step::Service(node) => std::slice::from_ref(node),
+                Step::Knot(knot) => order.knots.get(*knot).map(|knot| knot.nodes.as_slice()).unwrap_or_default(),
+            };
+            knot.iter().for_each(|node| order.position[node.index()] = at as u32);
+        }
+        order
+    }
+
+    /// Component by component.
+    fn with_knots(&mut self, net: &Net) {
         // Kosaraju's algorithm in petgraph keeps its own stack; Tarjan's there recurses, once for each service of a chain.
         // Its components come callees first.
         for mut nodes in petgraph::algo::kosaraju_scc(&net.graph).into_iter().rev() {
             let calls_itself = |node: &NodeIndex| net.graph.find_edge(*node, *node).is_some();
             if nodes.len() == 1 && !nodes.iter().any(calls_itself) {
-                order.steps.extend(nodes.into_iter().map(Step::Service));
+                self.steps.extend(nodes.into_iter().map(Step::Service));
                 continue;
             }
             nodes.sort_by(|a, b| net.graph[*a].display.cmp(&net.graph[*b].display).then(a.cmp(b)));
-            order.component(net, nodes);
+            self.component(net, nodes);
         }
-        order
     }
 
     /// Kahn's order, if there is one.
@@ -153,6 +167,11 @@ impl Order {
             }
         }
         self.steps.extend(finished.into_iter().rev().map(Step::Service));
+    }
+
+    /// Where a service comes up: below everything that calls it.
+    pub fn position(&self, node: NodeIndex) -> u32 {
+        self.position.get(node.index()).copied().unwrap_or(u32::MAX)
     }
 
     /// The knot of a service, if it is in one.

@@ -1,6 +1,323 @@
-//! temp
-use super::{Path, System};
-use petgraph::graph::NodeIndex;
-pub fn k_best(_: &System, _: NodeIndex, _: usize) -> Vec<Path> {
-    Vec::new()
+//! The worst paths to a service, each hop with its class and factor.
+//!
+//! For each service above and each kind of failure that may reach its handler, the `k` best ways from a root are kept,
+//! callers first; no path is enumerated. A path that is not among the best of a service is beaten, with whatever follows,
+//! by the `k` that are.
+
+use std::collections::{HashMap, HashSet};
+
+use petgraph::Direction::Incoming;
+use petgraph::graph::{EdgeIndex, EdgeReference, NodeIndex};
+use petgraph::visit::EdgeRef;
+
+use super::amount::Amount;
+use super::amplification::{emits, fan_out, spoken, traffic_from};
+use super::handover::answers;
+use super::order::{Knot, ancestors};
+use super::tries::{self, Scratch, View};
+use super::{Edge, Hop, Path, System};
+use crate::facts::Class;
+
+/// Ways looked at in one circle.
+const WORK: usize = 1 << 20;
+
+/// A way from a root to a service.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    product: Amount,
+    hops: u32,
+    /// The same for every way over the same edges.
+    path: u32,
+    /// Its last hop: edge, class that goes into it, class that comes out, and the way before (in [`Search::ways`]). None
+    /// at a root.
+    last: Option<(EdgeIndex, Class, Class, u32)>,
+}
+
+struct Search<'s, 'a> {
+    system: &'s System<'a>,
+    k: usize,
+    /// Everything that was kept.
+    ways: Vec<Way>,
+    /// By service and kind of failure: indices of the best ways.
+    best: HashMap<(NodeIndex, usize), Vec<u32>>,
+    /// One number for each sequence of edges.
+    paths: HashMap<(EdgeIndex, u32), u32>,
+    scratch: Scratch,
+}
+
+/// The `k` paths to a service with the greatest products of tries, the greatest first; of equals the shorter. Each path
+/// counts once, with the class that is worst for it. Empty for a root.
+pub fn k_best(system: &System, node: NodeIndex, k: usize) -> Vec<Path> {
+    if k == 0 || node.index() >= system.net.graph.node_count() {
+        return Vec::new();
+    }
+    let mut search = Search {
+        system,
+        k,
+        ways: Vec::new(),
+        best: HashMap::new(),
+        paths: HashMap::new(),
+        scratch: Scratch::default(),
+    };
+    let above = ancestors(&system.net, node);
+    search.climb(above);
+    let mut found = Vec::new();
+    for cause in system.alike.causes() {
+        for edge in system.net.graph.edges_directed(node, Incoming) {
+            let view = View::new(edge.weight(), traffic_from(system, edge.source(), edge.weight()));
+            search.over(edge, spoken(*cause, view.protocol), tries::Hop::Last, &mut found);
+        }
+    }
+    let found = best_of(found, k);
+    found.iter().map(|way| search.told(way)).collect()
+}
+
+impl Search<'_, '_> {
+    /// Fills the lists of all these services, callers first.
+    fn climb(&mut self, above: HashSet<NodeIndex>) {
+        let order = &self.system.order;
+        let mut above: Vec<NodeIndex> = above.into_iter().collect();
+        above.sort_unstable_by_key(|node| (order.position(*node), *node));
+        let mut done = None;
+        for node in above {
+            match order.knot_of(node) {
+                None => self.arrive(node, |search, edge| !search.system.order.is_closing(edge.id())),
+                Some(knot) if done == Some(knot) => {}
+                Some(knot) => {
+                    done = Some(knot);
+                    if let Some(knot) = order.knots.get(knot) {
+                        self.circle(knot);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The best ways to a service over those of its calls that `over` lets through.
+    fn arrive(&mut self, node: NodeIndex, over: impl Fn(&Self, &EdgeReference<'_, Edge>) -> bool) {
+        let system = self.system;
+        let emits = emits(&system.net, node);
+        let is_root = system.order.is_root(&system.net, node);
+        for (kind, below) in system.alike.representatives().iter().enumerate() {
+            let mut found = Vec::new();
+            if is_root {
+                found.push(Way { product: Amount::ONE, hops: 0, path: 0, last: None });
+            }
+            for edge in system.net.graph.edges_directed(node, Incoming) {
+                if !over(self, &edge) {
+                    continue;
+                }
+                let protocol = View::new(edge.weight(), Default::default()).protocol;
+                for class in answers(*below, protocol, emits).iter() {
+                    self.over(edge, class, tries::Hop::Above, &mut found);
+                }
+            }
+            let kept = best_of(found, self.k);
+            let first = self.ways.len() as u32;
+            self.best.insert((node, kind), (first..first + kept.len() as u32).collect());
+            self.ways.extend(kept);
+        }
+    }
+
+    /// Services that call one another: their lists feed one another, one hop more each time. A way stops where it would
+    /// come to a service again.
+    fn circle(&mut self, knot: &Knot) {
+        let system = self.system;
+        let cost = knot.edges.len().max(1) * self.k * system.alike.count();
+        let rounds = knot.nodes.len().min((WORK / cost).max(1));
+        for node in &knot.nodes {
+            self.arrive(*node, |search, edge| !search.system.order.is_internal(&search.system.net, edge.id()));
+        }
+        for _ in 0..rounds {
+            let before: HashMap<(NodeIndex, usize), Vec<u32>> = self.best.clone();
+            let mut is_new = false;
+            for node in &knot.nodes {
+                self.arrive(*node, |_, _| true);
+            }
+            for key in knot.nodes.iter().flat_map(|node| (0..system.alike.count()).map(move |kind| (*node, kind))) {
+                let paths = |ids: Option<&Vec<u32>>| -> Vec<u32> {
+                    ids.into_iter().flatten().filter_map(|id| Some(self.ways.get(*id as usize)?.path)).collect()
+                };
+                is_new |= paths(before.get(&key)) != paths(self.best.get(&key));
+            }
+            if !is_new {
+                break;
+            }
+        }
+    }
+
+    /// Every way over one edge if `class` goes back over it.
+    fn over(&mut self, edge: EdgeReference<'_, Edge>, class: Class, hop: tries::Hop, found: &mut Vec<Way>) {
+        let system = self.system;
+        if fan_out(edge.weight()) == Amount::ZERO {
+            return;
+        }
+        let may_repeat = system.order.is_internal(&system.net, edge.id()) || system.order.is_closing(edge.id());
+        let view = View::new(edge.weight(), traffic_from(system, edge.source(), edge.weight()));
+        self.scratch.next_edge();
+        let outcomes = system.tries.outcomes(view, class, hop, &mut self.scratch).to_vec();
+        for outcome in outcomes {
+            let key = (edge.source(), system.alike.kind(outcome.class));
+            let Some(before) = self.best.get(&key) else { continue };
+            for id in before.clone() {
+                let Some(way) = self.ways.get(id as usize).copied() else { continue };
+                if may_repeat && self.passes(&way, edge.target()) {
+                    continue;
+                }
+                let next = self.paths.len() as u32 + 1;
+                let path = *self.paths.entry((edge.id(), way.path)).or_insert(next);
+                found.push(Way {
+                    product: way.product * outcome.tries,
+                    hops: way.hops + 1,
+                    path,
+                    last: Some((edge.id(), class, outcome.class, id)),
+                });
+            }
+        }
+    }
+
+    /// Whether a way has come through a service.
+    fn passes(&self, way: &Way, node: NodeIndex) -> bool {
+        let mut at = Some(*way);
+        while let Some(Way { last: Some((edge, _, _, before)), .. }) = at {
+            let ends = self.system.net.graph.edge_endpoints(edge);
+            if ends.is_some_and(|(from, to)| from == node || to == node) {
+                return true;
+            }
+            at = self.ways.get(before as usize).copied();
+        }
+        false
+    }
+
+    /// A way with the factors of its hops.
+    fn told(&mut self, way: &Way) -> Path {
+        let mut hops = Vec::new();
+        let mut at = Some(*way);
+        let mut place = tries::Hop::Last;
+        while let Some(Way { last: Some((edge, class, out, before)), .. }) = at {
+            let mut factor = super::Factor::default();
+            if let (Some(weight), Some((from, _))) =
+                (self.system.net.graph.edge_weight(edge), self.system.net.graph.edge_endpoints(edge))
+            {
+                let view = View::new(weight, traffic_from(self.system, from, weight));
+                self.scratch.next_edge();
+                let outcomes = self.system.tries.outcomes(view, class, place, &mut self.scratch);
+                if let Some(outcome) = outcomes.iter().copied().find(|outcome| outcome.class == out) {
+                    factor = self.system.tries.factor(view, &outcome, &self.scratch);
+                }
+            }
+            hops.push(Hop { edge, class, factor });
+            place = tries::Hop::Above;
+            at = self.ways.get(before as usize).copied();
+        }
+        hops.reverse();
+        Path { hops, product: way.product }
+    }
+}
+
+/// The `k` greatest, each sequence of edges once.
+fn best_of(mut ways: Vec<Way>, k: usize) -> Vec<Way> {
+    // Stable, so that of equals the class that was tried first stays in front.
+    ways.sort_by(|a, b| {
+        let by_product = b.product.partial_cmp(&a.product).unwrap_or(std::cmp::Ordering::Equal);
+        by_product.then(a.hops.cmp(&b.hops)).then(a.path.cmp(&b.path))
+    });
+    let mut seen = HashSet::new();
+    ways.retain(|way| seen.len() < k && seen.insert(way.path));
+    ways
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::nets::{FIVE_XX, NEW_ISTIO, OLD_ISTIO, Sketch, code, sidecar};
+
+    /// Paths as `product: service service …` with the tries of each hop.
+    fn shown(mut sketch: Sketch, service: &str, k: usize) -> Vec<String> {
+        let node = sketch.service(service);
+        sketch.analysed(|system| {
+            let name = |node: NodeIndex| system.net.graph[node].name.to_string();
+            let show = |path: &Path| {
+                let mut text = format!("{}:", path.product);
+                for (at, hop) in path.hops.iter().enumerate() {
+                    let (from, to) = system.net.graph.edge_endpoints(hop.edge).unwrap();
+                    if at == 0 {
+                        text += &format!(" {}", name(from));
+                    }
+                    text += &format!(" x{} {}", hop.factor.tries, name(to));
+                }
+                text
+            };
+            k_best(system, node, k).iter().map(show).collect()
+        })
+    }
+
+    fn plain(calls: &[(&str, &str, u64)]) -> Sketch {
+        let mut sketch = Sketch::default();
+        for (from, to, tries) in calls {
+            sketch.call(from, to, [code(*tries)]);
+        }
+        sketch
+    }
+
+    #[test]
+    fn paths_come_in_order_of_their_products() {
+        let calls =
+            [("root", "x", 2), ("root", "y", 3), ("x", "d", 3), ("y", "d", 5), ("cron", "y", 2), ("root", "d", 2)];
+        assert_eq!(shown(plain(&calls), "d", 3), ["15: root x3 y x5 d", "10: cron x2 y x5 d", "6: root x2 x x3 d"]);
+        assert_eq!(shown(plain(&calls), "d", 9).len(), 4);
+        assert_eq!(shown(plain(&calls), "root", 9), [""; 0]);
+        assert_eq!(shown(plain(&calls), "d", 0), [""; 0]);
+    }
+
+    /// 2^40 paths: the three best are found without looking at them all.
+    #[test]
+    fn the_best_of_a_chain_of_diamonds_are_found() {
+        let mut sketch = Sketch::default();
+        for i in 0..40 {
+            for (side, tries) in [("left", 2), ("right", 1)] {
+                let side = format!("{side}-{i}");
+                sketch.call(&format!("n-{i}"), &side, [code(tries)]);
+                sketch.call(&side, &format!("n-{}", i + 1), [code(1)]);
+            }
+        }
+        let node = sketch.service("n-40");
+        sketch.analysed(|system| {
+            let products: Vec<Amount> = k_best(system, node, 3).iter().map(|path| path.product).collect();
+            assert_eq!(products, [1 << 40, 1 << 39, 1 << 39].map(Amount::Exact));
+        });
+    }
+
+    #[test]
+    fn every_hop_says_which_class_it_sees() {
+        let mut sketch = Sketch::default();
+        for (from, to) in [("web", "a"), ("a", "ledger")] {
+            sketch.call(from, to, [code(2), sidecar(3, OLD_ISTIO)]);
+        }
+        let node = sketch.service("ledger");
+        sketch.analysed(|system| {
+            let best = k_best(system, node, 1);
+            let hops: Vec<(&str, usize)> =
+                best[0].hops.iter().map(|hop| (hop.class.name(), hop.factor.parts.len())).collect();
+            assert_eq!((best[0].product, hops), (Amount::Exact(36), vec![("overload", 2), ("overload", 2)]));
+            assert_eq!(best[0].product, system.amplification.nodes[node.index()].worst);
+        });
+    }
+
+    /// A path counts once, with its worst class, however many classes go over it.
+    #[test]
+    fn a_path_is_listed_once() {
+        let mut sketch = Sketch::default();
+        sketch.call("web", "a", [sidecar(3, FIVE_XX)]);
+        sketch.call("a", "ledger", [sidecar(3, NEW_ISTIO)]);
+        sketch.call("web", "ledger", [sidecar(2, OLD_ISTIO)]);
+        assert_eq!(shown(sketch, "ledger", 5), ["3: web x3 a x1 ledger", "2: web x2 ledger"]);
+    }
+
+    #[test]
+    fn a_path_stops_where_it_would_repeat_itself() {
+        let calls = [("web", "a", 2), ("a", "b", 2), ("b", "a", 3), ("b", "b", 7), ("b", "db", 1), ("cron", "b", 1)];
+        assert_eq!(shown(plain(&calls), "db", 9), ["4: web x2 a x2 b x1 db", "1: cron x1 b x1 db"]);
+        assert_eq!(shown(plain(&calls), "a", 9), ["3: cron x1 b x3 a", "2: web x2 a"]);
+    }
 }
