@@ -10,6 +10,7 @@ pub mod alike;
 pub mod amount;
 pub mod amplification;
 pub mod budgets;
+mod choices;
 pub mod cycles;
 pub mod deadlines;
 pub mod fitting;
