@@ -24,7 +24,7 @@ pub mod link;
 pub mod load;
 mod membership;
 #[cfg(test)]
-mod nets;
+pub(crate) mod nets;
 pub mod order;
 mod ownership;
 pub mod paths;
