@@ -20,7 +20,7 @@ use super::handover::{self, answers, translate};
 use super::load::Rate;
 use super::order::{Order, Step};
 use super::tries::{Hop, Scratch, Tries, View};
-use super::{Amplification, Edge, EdgeLoad, Factor, Net, NodeLoad, System, cycles};
+use super::{Amplification, Edge, EdgeLoad, Factor, Net, NodeLoad, System, choices, cycles};
 use crate::facts::{Class, PolicyId, Protocol};
 
 /// Policies with unknown tries that are kept for a service.
@@ -131,7 +131,7 @@ pub struct Walk<'a> {
     pub(super) reach: Vec<Reach>,
     /// By service.
     pub(super) base: Vec<Amount>,
-    scratch: Scratch,
+    pub(super) scratch: Scratch,
     /// Buffer of [`Walk::arrive`]: what one kind of answer makes of an edge.
     known: Vec<Option<Reach>>,
     /// How often an edge was looked at.
@@ -188,7 +188,9 @@ impl<'a> Walk<'a> {
             self.enter(node, &mut arrivals);
             nodes[node.index()] = self.told(node, &arrivals);
         }
-        (nodes, found, self.visits)
+        let visits = self.visits;
+        choices::refine(&mut self, &mut nodes);
+        (nodes, found, visits)
     }
 
     /// What arrives at a service over those of its calls that `over` lets through.
@@ -266,9 +268,14 @@ impl<'a> Walk<'a> {
         most
     }
 
+    /// Requests that enter at a service from outside.
+    pub(super) fn entry(&self, node: NodeIndex) -> Amount {
+        self.entries.get(node.index()).copied().unwrap_or(Amount::ZERO)
+    }
+
     /// Adds what enters at a service from outside.
     pub(super) fn enter(&self, node: NodeIndex, arrivals: &mut Arrivals) {
-        let entry = self.entries.get(node.index()).copied().unwrap_or(Amount::ZERO);
+        let entry = self.entry(node);
         let is_root = self.order.is_root(self.net, node);
         if entry == Amount::ZERO && !is_root {
             return;
@@ -304,7 +311,7 @@ impl<'a> Walk<'a> {
         let mut callers = self.net.graph.edges_directed(node, Incoming).peekable();
         if callers.peek().is_none() {
             // Nobody calls it, so there is nothing that could be repeated.
-            let load = self.entries.get(node.index()).copied().unwrap_or(Amount::ZERO);
+            let load = self.entry(node);
             return NodeLoad { load, base: load, amplification: 1.0, bounded: Some(1.0), ..NodeLoad::default() };
         }
         let protocols = callers.map(|edge| edge.weight().protocol.unwrap_or(Protocol::Http));
@@ -399,7 +406,7 @@ fn name_unknown(net: &Net, order: &Order, edges: &[EdgeLoad], nodes: &mut [NodeL
 }
 
 /// `load / base`; where both are without end, the worst path stands for it, which it never exceeds.
-fn amplification(load: Amount, base: Amount, worst: Amount) -> f64 {
+pub(super) fn amplification(load: Amount, base: Amount, worst: Amount) -> f64 {
     let ratio = load.as_f64() / base.as_f64();
     if ratio.is_nan() { worst.as_f64() } else { ratio }
 }

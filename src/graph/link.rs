@@ -7,20 +7,35 @@
 //!
 //! Everything is linear in the facts: references go through hash maps, and policies meet edges through their callee.
 
+mod edges;
+mod identity;
+mod inference;
+mod layers;
+mod membership;
+mod ownership;
+mod placement;
+mod policies;
+mod routes;
+mod scope;
+mod selectors;
+mod services;
+mod upstreams;
+
 use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::edges::{Edges, Ends};
-use super::identity::{Id, Identities, Known, Place};
-use super::membership::Spaces;
-use super::ownership::Ownership;
-pub use super::scope::environments;
-use super::scope::{Scope, declared_host};
-use super::selectors::Workloads;
 use super::{Edge, Membership, Net, Node, Resolved};
 use crate::facts::{CallSource, Caller, Facts, Service, ServiceRef, ServiceSource};
 use crate::source::{FileId, Span};
+use edges::{Edges, Ends};
+use identity::{Id, Identities, Known, Place};
+use inference::Likenesses;
+use membership::Spaces;
+use ownership::Ownership;
+pub use scope::environments;
+use scope::{Scope, declared_host};
+use selectors::Workloads;
 
 /// The call graph of one environment; `None` if the facts name none. See [`environments`].
 pub fn link(facts: &Facts, environment: Option<Arc<str>>) -> Net {
@@ -37,7 +52,7 @@ pub fn link(facts: &Facts, environment: Option<Arc<str>>) -> Net {
 }
 
 /// What the stations of linking share.
-pub(super) struct Linker<'f> {
+struct Linker<'f> {
     pub scope: Scope<'f>,
     pub names: Identities,
     pub ownership: Ownership,
@@ -48,6 +63,8 @@ pub(super) struct Linker<'f> {
     nodes: Vec<Option<NodeIndex>>,
     /// The identity of a node.
     ids: Vec<Id>,
+    /// What names are compared with, once a name is compared.
+    pub likenesses: Option<Likenesses>,
     pub notes: Vec<String>,
 }
 
@@ -65,6 +82,7 @@ impl<'f> Linker<'f> {
             graph: DiGraph::new(),
             nodes: Vec::new(),
             ids: Vec::new(),
+            likenesses: None,
             notes: Vec::new(),
         };
         linker.name_clusters();
@@ -188,7 +206,7 @@ impl<'f> Linker<'f> {
 }
 
 /// For policies of other environments.
-pub(super) const NOWHERE: Resolved = Resolved { caller: None, callee: None, inferred: false };
+const NOWHERE: Resolved = Resolved { caller: None, callee: None, inferred: false };
 
 #[cfg(test)]
 mod tests;

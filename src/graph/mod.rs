@@ -10,30 +10,21 @@ pub mod alike;
 pub mod amount;
 pub mod amplification;
 pub mod budgets;
+mod choices;
 pub mod cycles;
 pub mod deadlines;
-mod edges;
 pub mod fitting;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod handover;
-mod identity;
-mod inference;
-mod layers;
 pub mod link;
 pub mod load;
-mod membership;
 #[cfg(test)]
 pub(crate) mod nets;
+#[cfg(test)]
+mod oracle_tests;
 pub mod order;
-mod ownership;
 pub mod paths;
-mod placement;
-mod policies;
-mod routes;
-mod scope;
-mod selectors;
-mod services;
 pub mod tries;
 
 use std::sync::Arc;

@@ -58,8 +58,9 @@ impl Block {
         let Span { start, end, .. } = node.span();
         let before = file.get(..start as usize)?;
         let line = before.rfind('\n')? + 1;
-        let header = before.get(..line - 1)?;
-        let header = header.get(header.rfind('\n').map_or(0, |at| at + 1)..)?;
+        // Blank lines, and in templates lines that steer, may stand between the header and the first text.
+        let is_blank = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with("{{");
+        let header = before.get(..line - 1)?.rsplit('\n').find(|line| !is_blank(line))?;
         let header = header.split(" #").next()?.trim_end();
         if !header.trim_end_matches(['+', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']).ends_with('|') {
             return None;
@@ -80,7 +81,12 @@ impl Block {
         }
         // The parser's word on what the text is; blanks at the end of lines and text do not move anything.
         let same = node.text().is_none_or(|parsed| {
-            parsed.trim_end().lines().map(str::trim_end).eq(text.trim_end().lines().map(str::trim_end))
+            parsed
+                .trim_start_matches('\n')
+                .trim_end()
+                .lines()
+                .map(str::trim_end)
+                .eq(text.trim_end().lines().map(str::trim_end))
         });
         same.then_some(Block { text, lines })
     }

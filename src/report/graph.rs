@@ -49,6 +49,8 @@ pub struct View<'a> {
     system: &'a System<'a>,
     /// Services, callers before callees.
     nodes: Vec<NodeIndex>,
+    /// The same by index of node.
+    is_shown: Vec<bool>,
     /// Calls in the order of their callers, then of their callees.
     edges: Vec<EdgeIndex>,
     /// Tries are shown for this failure; without it, for the one with the most.
@@ -119,6 +121,7 @@ impl<'a> View<'a> {
             }
         }
         nodes.retain(|node| is_shown(*node));
+        let is_shown_by_index = net.graph.node_indices().map(is_shown).collect();
         let mut place = vec![usize::MAX; net.graph.node_count()];
         for (at, node) in nodes.iter().enumerate() {
             if let Some(slot) = place.get_mut(node.index()) {
@@ -140,7 +143,13 @@ impl<'a> View<'a> {
             .map(|edge| (at(edge.source()), at(edge.target()), edge.id()))
             .collect();
         edges.sort_unstable();
-        View { system, nodes, edges: edges.into_iter().map(|(_, _, edge)| edge).collect(), class }
+        View {
+            system,
+            nodes,
+            is_shown: is_shown_by_index,
+            edges: edges.into_iter().map(|(_, _, edge)| edge).collect(),
+            class,
+        }
     }
 
     fn node(&self, node: NodeIndex) -> Option<&'a Node> {
@@ -159,11 +168,12 @@ impl<'a> View<'a> {
                 load: self.system.amplification.edges.get(id.index()),
             })
         });
-        let open = net.open.iter().enumerate().filter(|(_, (to, _))| self.nodes.contains(to)).filter_map(
-            |(at, (to, edge))| {
-                Some(Shown { from: None, to: self.node(*to)?, edge, load: self.system.amplification.open.get(at) })
-            },
-        );
+        let open =
+            net.open.iter().enumerate().filter(|(_, (to, _))| self.is_shown.get(to.index()) == Some(&true)).filter_map(
+                |(at, (to, edge))| {
+                    Some(Shown { from: None, to: self.node(*to)?, edge, load: self.system.amplification.open.get(at) })
+                },
+            );
         closed.chain(open)
     }
 }

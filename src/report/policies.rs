@@ -75,7 +75,7 @@ pub fn table(facts: &Facts, systems: &[System<'_>], sources: &Sources, include_t
         return "no retry policies\n".to_string();
     }
     let mut table = Table::new(&[
-        ("place", Align::Left),
+        ("place", Align::Path),
         ("call", Align::Left),
         ("layer", Align::Left),
         ("tries", Align::Right),

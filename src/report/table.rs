@@ -10,6 +10,8 @@ pub enum Align {
     Left,
     /// Numbers.
     Right,
+    /// Paths: where one is cut, its end stays.
+    Path,
 }
 
 /// Rows of cells below a heading. Cells must be clean text.
@@ -60,9 +62,9 @@ impl Table {
 
     fn line(&self, cells: &[&str], widths: &[usize]) -> String {
         let cells = cells.iter().zip(widths).zip(&self.head).map(|((cell, width), (_, align))| {
-            let cell = text::clip(cell, *width);
+            let cell = if *align == Align::Path { text::clip_start(cell, *width) } else { text::clip(cell, *width) };
             match align {
-                Align::Left => text::pad(&cell, *width),
+                Align::Left | Align::Path => text::pad(&cell, *width),
                 Align::Right => format!("{}{cell}", " ".repeat(width.saturating_sub(text::width(&cell)))),
             }
         });

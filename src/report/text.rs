@@ -65,7 +65,8 @@ pub fn width(text: &str) -> usize {
 }
 
 /// Breaks text at blanks into lines of at most `limit` columns; line breaks in it stay. A word that is longer than a line
-/// (a path) is left whole: a broken path can be neither read nor clicked. Blanks at the start of a line (pasted YAML) stay.
+/// (a path) is left whole: a broken path can be neither read nor clicked. What stands in backticks is to be copied, and is
+/// broken only where it does not fit on a line of its own. Blanks at the start of a line (pasted YAML) stay.
 pub fn wrap(text: &str, limit: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
@@ -73,7 +74,7 @@ pub fn wrap(text: &str, limit: usize) -> Vec<String> {
         let mut current = indent.clone();
         let mut used = indent.len();
         let mut is_start = true;
-        for word in paragraph.split(' ').filter(|word| !word.is_empty()) {
+        for word in words(paragraph, limit.saturating_sub(indent.len())) {
             let columns = width(word);
             if !is_start && used + 1 + columns > limit {
                 lines.push(std::mem::replace(&mut current, indent.clone()));
@@ -93,6 +94,27 @@ pub fn wrap(text: &str, limit: usize) -> Vec<String> {
     lines
 }
 
+/// The words of a line; text in backticks that fits into `limit` columns is one word.
+fn words(line: &str, limit: usize) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = line.trim_matches(' ');
+    while !rest.is_empty() {
+        let first = rest.find(' ').unwrap_or(rest.len());
+        let word = rest.get(..first).unwrap_or(rest);
+        let is_open = word.matches('`').count() % 2 == 1;
+        // Up to the blank behind the closing backtick.
+        let closed = || {
+            let close = first + rest.get(first..)?.find('`')?;
+            let end = rest.get(close..)?.find(' ').map_or(rest.len(), |blank| close + blank);
+            rest.get(..end).filter(|quoted| width(quoted) <= limit)
+        };
+        let word = Some(word).filter(|_| !is_open).or_else(closed).unwrap_or(word);
+        words.push(word);
+        rest = rest.get(word.len()..).unwrap_or_default().trim_start_matches(' ');
+    }
+    words
+}
+
 /// Text cut to `limit` columns, with `…` where something was left out.
 pub fn clip(text: &str, limit: usize) -> Cow<'_, str> {
     if width(text) <= limit {
@@ -104,6 +126,22 @@ pub fn clip(text: &str, limit: usize) -> Cow<'_, str> {
         used < limit
     });
     Cow::Owned(kept.chain(['…']).collect())
+}
+
+/// Text of which the last `limit` columns are left, with `…` where something was left out.
+pub fn clip_start(text: &str, limit: usize) -> Cow<'_, str> {
+    let mut over = width(text).saturating_sub(limit);
+    if over == 0 {
+        return Cow::Borrowed(text);
+    }
+    over += 1; // for the ellipsis
+    let mut cut = 0;
+    let kept = text.chars().skip_while(|c| {
+        let is_cut = cut < over;
+        cut += char_width(*c);
+        is_cut
+    });
+    Cow::Owned(std::iter::once('…').chain(kept).collect())
 }
 
 /// Text filled up with blanks to `columns`.
@@ -136,6 +174,9 @@ mod tests {
         assert_eq!(wrap("see a/very/long/path now", 8), ["see", "a/very/long/path", "now"]);
         assert_eq!(wrap("retries:\n  attempts: 0", 40), ["retries:", "  attempts: 0"]);
         assert_eq!(wrap("", 10), [""]);
+        assert_eq!(wrap("write `a: 1`, or", 8), ["write", "`a: 1`,", "or"]);
+        assert_eq!(wrap("write `much too long`", 8), ["write", "`much", "too", "long`"]);
+        assert_eq!(wrap("one ` alone", 8), ["one `", "alone"]);
     }
 
     #[test]
@@ -143,6 +184,8 @@ mod tests {
         assert_eq!(clip("abcdef", 4), "abc…");
         assert_eq!(clip("abcd", 4), "abcd");
         assert_eq!(clip("日本語", 4), "日…");
+        assert_eq!(clip_start("abcdef", 4), "…def");
+        assert_eq!(clip_start("日本語", 4), "…語");
         assert_eq!(pad("日本", 6), "日本  ");
     }
 }

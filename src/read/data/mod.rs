@@ -28,10 +28,13 @@ pub fn parse(kind: FileKind, path: &str, file: FileId, text: &str) -> tree::Tree
     }
 }
 
+/// Files of these names have comments, though they end in `.json`: their own readers take them.
+const COMMENTED: [&str; 4] = ["appsettings", "tsconfig", "jsconfig", "devcontainer"];
+
 /// How strict a JSON file's own reader is, from its name.
 fn strictness(path: &str) -> json::Strictness {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-    if name.ends_with(".jsonc") || name.starts_with("appsettings") {
+    if name.ends_with(".jsonc") || COMMENTED.iter().any(|commented| name.starts_with(commented)) {
         json::Strictness::Comments
     } else {
         json::Strictness::Strict

@@ -7,10 +7,18 @@
 mod blank;
 mod expression;
 
+use std::collections::BTreeSet;
+
 use super::tree::{Data, NodeData, Tree};
 use super::yaml;
 use crate::source::FileId;
 use blank::{Blanked, Placed};
+
+/// So many lines of a template may be left out to make the rest fit together.
+const MAX_LEFT_OUT: usize = 12;
+
+/// Larger templates are read once; none that people write is.
+const SMALL: usize = 1 << 20;
 
 /// Reads YAML that may be a template. Texts that merely hold braces (`${{ … }}` of GitHub, `{{ $labels.x }}` in a quoted
 /// text of Prometheus) come out as they are, the quoted ones as holes.
@@ -23,18 +31,38 @@ pub fn parse(file: FileId, text: &str) -> Tree {
         plain.is_template = mark_scalars(&mut plain, text);
         return plain;
     }
-    let Some(blanked) = blank::blank(text) else { return plain };
-    let mut tree = yaml::parse(file, &blanked.text);
+    let Some(mut tree) = read(file, text) else { return plain };
     if !tree.errors.is_empty() && plain.errors.is_empty() {
         // Better the little that braces in the wrong place have left than nothing.
         mark_maps(&mut plain, text);
         mark_scalars(&mut plain, text);
         tree = plain;
-    } else {
-        restore(&mut tree, &blanked, text);
     }
     tree.is_template = true;
     tree
+}
+
+/// Reads a template; `None` if it holds no expression.
+///
+/// Both branches of a condition stay, and may not fit together: items where the other one prints entries. Then the line
+/// that prints before the place where reading breaks is left out, and it is tried again.
+fn read(file: FileId, text: &str) -> Option<Tree> {
+    let mut left_out = BTreeSet::new();
+    let mut best: Option<Tree> = None;
+    let tries = if text.len() > SMALL { 1 } else { MAX_LEFT_OUT + 1 };
+    for _ in 0..tries {
+        let blanked = blank::blank(text, &left_out)?;
+        let mut tree = yaml::parse(file, &blanked.text);
+        restore(&mut tree, &blanked, text);
+        let broken = tree.errors.first().map(|error| error.span.start);
+        if best.as_ref().is_none_or(|best| tree.errors.len() < best.errors.len()) {
+            best = Some(tree);
+        }
+        let Some(broken) = broken else { break };
+        let Some(line) = blanked.placed.iter().rfind(|p| p.is_line && p.from <= broken) else { break };
+        left_out.insert(line.from);
+    }
+    best
 }
 
 fn source<'t>(text: &'t str, node: &NodeData) -> &'t str {

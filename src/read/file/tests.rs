@@ -66,7 +66,7 @@ fn what_merely_describes_fields_is_read_as_nothing() {
 
 #[test]
 fn configuration_in_a_config_map_is_read_with_its_places_in_the_outer_file() {
-    let text = "kind: ConfigMap\ndata:\n  envoy.yaml: |\n    # café ☕\n    x: 1\n    marker: inner\n\n    y:\n      - 2 \n  note: |\n    marker is a word\n  mesh: |-\n    marker: second # retrylint: allow(no-backoff)\n";
+    let text = "kind: ConfigMap\ndata:\n  envoy.yaml: |\n\n    # café ☕\n    x: 1\n    marker: inner\n\n    y:\n      - 2 \n  note: |\n    marker is a word\n  mesh: |-\n    marker: second # retrylint: allow(no-backoff)\n";
     for text in [text.to_string(), text.replace('\n', "\r\n")] {
         let facts = read("a.yaml", FileKind::Yaml, &text);
         assert_eq!(facts.problems, []);
@@ -74,6 +74,14 @@ fn configuration_in_a_config_map_is_read_with_its_places_in_the_outer_file() {
         let [suppression] = facts.suppressions.as_slice() else { panic!() };
         assert_eq!(&text[suppression.rules[0].1.range()], "no-backoff");
     }
+}
+
+#[test]
+fn a_template_in_a_config_map_of_a_template_is_read_too() {
+    let text = "kind: ConfigMap\nmetadata: {name: {{ .x }}}\ndata:\n  envoy.yaml: |\n{{- if .y }}\n    marker: inner\n    z: {{ .z }}\n{{- end }}\n";
+    let facts = read("a.yaml", FileKind::Yaml, text);
+    assert_eq!(facts.problems, []);
+    assert_eq!(markers(text, &facts), pairs(&["inner"]));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::graph::handover::possible;
 use crate::graph::paths::k_best;
 use crate::graph::{Edge, Layer, Path, System};
 use crate::report::json::{VERSION, print};
+use crate::report::summary::policies_of;
 
 /// The graph as JSON, with a line break at the end.
 pub fn render(views: &[View<'_>], facts: &Facts) -> String {
@@ -158,19 +159,27 @@ fn call<'a>(shown: &Shown<'a>, view: &View<'a>, counts: &Counts<'_>) -> CallJson
         is_async: shown.edge.is_async,
         tries: tries.as_ref().map(|(_, factor)| factor.tries),
         class: tries.map(|(class, _)| class),
-        positions: shown.edge.layers.iter().map(|layer| position(layer, shown.edge, counts)).collect(),
+        positions: shown
+            .edge
+            .layers
+            .iter()
+            .filter_map(|layer| position(layer, shown.edge, view.system.facts, counts))
+            .collect(),
     }
 }
 
-/// The tries of one layer alone, by what it retries.
-fn position(layer: &Layer, edge: &Edge, counts: &Counts<'_>) -> PositionJson {
+/// The tries of one layer alone, by what it retries; none if nothing in it is about retrying.
+fn position(layer: &Layer, edge: &Edge, facts: &Facts, counts: &Counts<'_>) -> Option<PositionJson> {
     let alone = Edge { layers: vec![layer.clone()], ..edge.clone() };
+    let policies: Vec<PolicyId> = policies_of(&alone, facts).map(|(id, _)| id).collect();
+    if policies.is_empty() {
+        return None;
+    }
     let protocol = edge.protocol.unwrap_or(crate::facts::Protocol::Http);
     let tries = possible(protocol)
         .iter()
         .map(|class| (class.name(), counts.of_edge(&alone, class).tries))
         .filter(|(_, tries)| *tries > Amount::ONE)
         .collect();
-    let policies = layer.alternatives.iter().flat_map(|nest| nest.policies.iter().copied()).collect();
-    PositionJson { position: layer.position.name(), policies, tries }
+    Some(PositionJson { position: layer.position.name(), policies, tries })
 }

@@ -1,1 +1,172 @@
+use serde_json::{Value, json};
+
 use super::*;
+use crate::facts::{Facts, File, FileKind, Role};
+use crate::graph::link::{environments, link};
+use crate::limits::Limits;
+use crate::read::{ReadSettings, read_file};
+use crate::report::Look;
+use crate::source::{FileId, Source, Sources};
+
+const WIDE: Look = Look { colour: false, width: 200 };
+
+/// Three tries at each of three hops, two calls per request at the last, an asynchronous call beside it.
+const CHAIN: &str = "\
+services:
+  web:
+    rate: 10/s
+    calls: [{ to: checkout, retry: { attempts: 3 }, timeout: { attempt: 1s } }]
+  checkout:
+    calls: [{ to: payments, retry: { attempts: 3 }, timeout: { attempt: 1s } }]
+  payments:
+    calls:
+      - { to: ledger, per-request: 2, retry: { attempts: 3, on: [overload] }, timeout: { attempt: 1s } }
+      - { to: audit, async: true }
+";
+
+fn facts(text: &str) -> (Facts, Sources) {
+    let mut facts = read_file(FileId(0), "services.yaml", FileKind::Yaml, text, &ReadSettings::default());
+    facts.files = vec![File {
+        path: "services.yaml".into(),
+        kind: FileKind::Yaml,
+        environment: None,
+        role: Role::Production,
+        named: false,
+    }];
+    (facts, Sources::new(vec![Source::new("services.yaml", text)]))
+}
+
+fn systems<'a>(facts: &'a Facts, limits: &'a Limits) -> Vec<System<'a>> {
+    environments(facts).into_iter().map(|environment| System::new(facts, limits, link(facts, environment))).collect()
+}
+
+fn shown(text: &str, focus: &Focus, class: Option<Class>) -> (Value, String, String) {
+    let (facts, sources) = facts(text);
+    let limits = Limits::default();
+    let systems = systems(&facts, &limits);
+    let views = view(&systems, focus, class).unwrap();
+    (
+        serde_json::from_str(&super::json(&views, &facts)).unwrap(),
+        super::text(&views, &facts, &sources, WIDE),
+        dot(&views),
+    )
+}
+
+fn names(json: &Value) -> Vec<&str> {
+    json["services"].as_array().unwrap().iter().map(|service| service["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn json_has_every_number_of_a_service() {
+    let (json, ..) = shown(CHAIN, &Focus::All, None);
+    assert_eq!(json["version"], 1);
+    assert_eq!(json["environments"], json!([]));
+    assert_eq!(names(&json), ["web", "checkout", "payments", "audit", "ledger"]);
+    let ledger = &json["services"][4];
+    // 3 × 3 × 3 × 2 calls per request; the worst path leaves the two out.
+    assert_eq!(ledger["load"], 54);
+    assert_eq!(ledger["base"], 2);
+    assert_eq!(ledger["amplification"], 27);
+    assert_eq!(ledger["worst_path"]["factor"], 27);
+    assert_eq!(ledger["worst_path"]["class"], "overload");
+    assert_eq!(ledger["rate"], 20.0);
+    assert_eq!(ledger["rate_worst"], 540);
+    assert_eq!(ledger["lower_bound"], false);
+    for key in ["namespace", "external", "bounded_amplification", "slowest_answer_ms", "unknown_factors"] {
+        assert!(ledger.get(key).is_some(), "{key}");
+    }
+}
+
+#[test]
+fn json_has_every_position_of_a_call() {
+    let (json, ..) = shown(CHAIN, &Focus::All, None);
+    let calls = json["calls"].as_array().unwrap();
+    assert_eq!(calls.len(), 4);
+    let last = calls.iter().find(|call| call["to"] == "ledger").unwrap();
+    assert_eq!(last["from"], "payments");
+    assert_eq!(last["per_request"], 2.0);
+    assert_eq!(last["source"], "manifest");
+    let policies = last["positions"][0]["policies"].clone();
+    assert_eq!(
+        last["positions"],
+        json!([{ "position": "caller-code", "policies": policies, "tries": { "overload": 3 } }])
+    );
+    let audit = calls.iter().find(|call| call["to"] == "audit").unwrap();
+    assert_eq!((&audit["async"], &audit["positions"]), (&json!(true), &json!([])));
+}
+
+#[test]
+fn unknown_tries_make_a_lower_bound_that_is_named() {
+    let text = "services:\n  web:\n    calls: [{ to: api, retry: { attempts: \"${TRIES}\" } }]\n  api: { calls: [] }\n";
+    let (json, shown, _) = shown(text, &Focus::All, None);
+    let api = &json["services"][1];
+    assert_eq!((&api["load"], &api["lower_bound"]), (&json!(1), &json!(true)));
+    assert_eq!(api["unknown_factors"][0]["why"], "environment variable TRIES");
+    assert!(shown.contains("tries unknown (environment variable TRIES)"), "{shown}");
+    assert!(shown.contains("web → api: ≥ 1×"), "{shown}");
+}
+
+#[test]
+fn endless_tries_are_a_word() {
+    let text = "services:\n  web:\n    calls: [{ to: api, retry: { attempts: unbounded } }]\n  api: { calls: [] }\n";
+    let (json, ..) = shown(text, &Focus::All, None);
+    let api = &json["services"][1];
+    assert_eq!((&api["load"], &api["amplification"]), (&json!("unbounded"), &json!("unbounded")));
+    assert_eq!(api["worst_path"]["factor"], "unbounded");
+}
+
+#[test]
+fn a_part_of_the_graph_can_be_shown() {
+    let path = |from: &str, to: &str| Focus::Path(from.into(), to.into());
+    let (json, ..) = shown(CHAIN, &path("checkout", "ledger"), None);
+    assert_eq!(names(&json), ["checkout", "payments", "ledger"]);
+    assert_eq!(json["calls"].as_array().unwrap().len(), 2);
+    let (json, ..) = shown(CHAIN, &path("ledger", "web"), None);
+    assert!(names(&json).is_empty());
+    let (json, ..) = shown(CHAIN, &Focus::Around("payments".into()), None);
+    assert_eq!(names(&json), ["checkout", "payments", "audit", "ledger"]);
+}
+
+#[test]
+fn a_service_that_is_not_there_is_an_error_with_the_nearest_name() {
+    let (facts, _) = facts(CHAIN);
+    let limits = Limits::default();
+    let systems = systems(&facts, &limits);
+    let error = view(&systems, &Focus::Around("paymets".into()), None).unwrap_err();
+    assert_eq!(error, UnknownService { name: "paymets".into(), nearest: Some("payments".into()) });
+}
+
+#[test]
+fn tries_are_shown_for_the_class_that_was_asked_for() {
+    let (json, ..) = shown(CHAIN, &Focus::All, Some(Class::Connect));
+    let tries: Vec<&Value> = json["calls"].as_array().unwrap().iter().map(|call| &call["tries"]).collect();
+    // The last hop retries an overload only; nobody retries the call to `audit`.
+    assert_eq!(tries, [&json!(3), &json!(3), &json!(1), &json!(1)]);
+}
+
+#[test]
+fn text_lists_services_from_the_roots_on_and_calls_with_who_retries() {
+    let (_, shown, _) = shown(CHAIN, &Focus::Path("checkout".into(), "payments".into()), None);
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines[0].starts_with("service   load  amplification  slowest answer"), "{shown}");
+    assert!(lines[1].starts_with("checkout     3"), "{shown}");
+    assert!(lines[2].starts_with("payments     9"), "{shown}");
+    assert_eq!(lines[4], "checkout → payments: 3× for overload (503)");
+    assert_eq!(lines[5], "  caller-code     three tries, manifest  services.yaml:6");
+}
+
+#[test]
+fn dot_survives_hostile_names() {
+    let text = "services:\n  'a\"]; x':\n    calls: [{ to: 'b\\\u{1b}' , retry: { attempts: 2 } }]\n";
+    let (.., dot) = shown(text, &Focus::All, None);
+    assert!(!dot.contains('\u{1b}'), "{dot}");
+    for line in dot.lines().filter(|line| line.contains("->") || line.contains("label=")) {
+        // Every quote that is not escaped opens or closes: their number is even.
+        let quotes = line.replace("\\\\", "").replace("\\\"", "").matches('"').count();
+        assert_eq!(quotes % 2, 0, "{line}");
+    }
+    let (.., dot) = shown(CHAIN, &Focus::All, None);
+    assert!(dot.contains("  \"web\" -> \"checkout\" [label=\"×3 overload\"];\n"), "{dot}");
+    assert!(dot.contains("  \"ledger\" [label=\"ledger\\n×27\"];\n"), "{dot}");
+    assert!(dot.contains("  \"payments\" -> \"audit\" [label=\"\", style=dashed];\n"), "{dot}");
+}

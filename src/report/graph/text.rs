@@ -6,6 +6,7 @@ use crate::graph::amount::Amount;
 use crate::graph::paths::k_best;
 use crate::graph::{Layer, Path, System};
 use crate::report::paint::{Paint, Tone};
+use crate::report::summary::policies_of;
 use crate::report::table::{Align, Table};
 use crate::report::{Look, text};
 use crate::source::Sources;
@@ -50,7 +51,7 @@ fn services(view: &View<'_>, look: Look) -> String {
         let Some(load) = view.system.amplification.nodes.get(node.index()) else { continue };
         let time = view.system.deadlines.nodes.get(node.index()).and_then(|time| time.slowest);
         let bound = if load.is_lower_bound { "≥ " } else { "" };
-        let path = (load.worst > Amount::ONE).then(|| k_best(view.system, *node, 1)).unwrap_or_default();
+        let path = if load.worst > Amount::ONE { k_best(view.system, *node, 1) } else { Vec::new() };
         let path = path.first().map_or_else(String::new, |path| {
             let class = load.class.map_or_else(String::new, |class| format!(" ({})", class.name()));
             format!("{} = {bound}{}{class}", route(view.system, path), load.worst)
@@ -108,7 +109,7 @@ fn push_call(
         out.push_str(&format!(": {least}{}× for {} ({})", factor.tries, class.name(), class.describe()));
     }
     out.push('\n');
-    if call.edge.layers.is_empty() {
+    if policies_of(call.edge, facts).next().is_none() {
         out.push_str("  nobody retries\n");
     }
     for layer in &call.edge.layers {
@@ -120,14 +121,15 @@ fn push_call(
 fn push_layer(layer: &Layer, facts: &Facts, sources: &Sources, out: &mut String) {
     let mut lead = layer.position.name();
     for nest in &layer.alternatives {
-        for policy in nest.policies.iter().filter_map(|id| facts.policy(*id)) {
+        let policies = nest.policies.iter().filter_map(|id| facts.policy(*id));
+        for policy in policies.filter(|policy| policy.kind != PolicyKind::TimeLimit) {
             let place = sources.get(nest.site.file).map_or_else(String::new, |source| {
                 format!("{}:{}", text::line(&source.path), source.position(nest.site.start).line)
             });
             out.push_str(&format!("  {:<15} {}  {place}\n", lead, policy_in_words(policy)));
             lead = "";
         }
-        lead = "  or";
+        lead = if lead.is_empty() { "  or" } else { lead };
     }
 }
 

@@ -6,9 +6,9 @@ use petgraph::graph::{EdgeIndex, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use super::{Coverage, Extra, Slowest, Step, Summary, WorstPath};
-use crate::facts::{Facts, FileKind, PolicyKind};
-use crate::graph::System;
+use crate::facts::{Facts, FileKind, Policy, PolicyId, PolicyKind};
 use crate::graph::paths::k_best;
+use crate::graph::{Edge, System};
 use crate::report::Counts;
 
 /// The summary of a run. Where several environments disagree, the worst one speaks.
@@ -43,8 +43,14 @@ pub fn survey(facts: &Facts, files: BTreeMap<FileKind, usize>, systems: &[System
 }
 
 /// Whether a policy is one that `policies` lists: it retries, and not in test code.
-pub fn is_listed(policy: &crate::facts::Policy) -> bool {
+pub fn is_listed(policy: &Policy) -> bool {
     policy.kind != PolicyKind::TimeLimit && !policy.test_code
+}
+
+/// The policies on a call that say something about retrying, outermost position first; mere time limits are none.
+pub fn policies_of<'a>(edge: &'a Edge, facts: &'a Facts) -> impl Iterator<Item = (PolicyId, &'a Policy)> {
+    let all = edge.layers.iter().flat_map(|layer| &layer.alternatives).flat_map(|nest| &nest.policies);
+    all.filter_map(|id| Some((*id, facts.policy(*id)?))).filter(|(_, policy)| policy.kind != PolicyKind::TimeLimit)
 }
 
 /// What is known of a call; the greatest over the environments counts.
@@ -65,10 +71,10 @@ fn calls<'a>(systems: &'a [System<'_>]) -> BTreeMap<(&'a str, &'a str, crate::so
             let load = system.amplification.edges.get(edge.id().index());
             let state = if load.is_some_and(|load| !load.factor.unknown.is_empty()) {
                 State::UnknownFactor
-            } else if edge.weight().layers.is_empty() {
-                State::NoPolicy
-            } else {
+            } else if policies_of(edge.weight(), system.facts).next().is_some() {
                 State::Known
+            } else {
+                State::NoPolicy
             };
             let known = calls.entry((&*from.display, &*to.display, edge.weight().span)).or_insert(state);
             *known = state.max(*known);
@@ -198,4 +204,75 @@ fn ends(system: &System<'_>, edge: EdgeIndex) -> Option<(String, String)> {
     let (from, to) = system.net.graph.edge_endpoints(edge)?;
     let name = |node| Some(system.net.graph.node_weight(node)?.display.to_string());
     Some((name(from)?, name(to)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::Nanos;
+    use crate::graph::link::{environments, link};
+    use crate::limits::Limits;
+    use crate::read::{ReadSettings, read_file};
+    use crate::source::FileId;
+
+    fn summary(text: &str) -> Summary {
+        let facts = read_file(FileId(0), "services.yaml", FileKind::Yaml, text, &ReadSettings::default());
+        let limits = Limits::default();
+        let systems: Vec<System<'_>> = environments(&facts)
+            .into_iter()
+            .map(|environment| System::new(&facts, &limits, link(&facts, environment)))
+            .collect();
+        survey(&facts, BTreeMap::new(), &systems, Counts::default())
+    }
+
+    #[test]
+    fn calls_are_counted_by_what_is_known_of_them() {
+        let summary = summary(
+            "services:\n  web:\n    calls:\n      - { to: a, retry: { attempts: 3 } }\n      - { to: b, retry: { attempts: \
+             \"${N}\" } }\n      - { to: c }\n      - { to: d }\n",
+        );
+        assert_eq!((summary.services, summary.calls, summary.policies), (5, 4, 2));
+        assert_eq!(
+            summary.coverage,
+            Coverage { calls_known: 1, calls_with_unknown_factor: 1, calls_without_policy: 2, unknown_callees: 0 }
+        );
+    }
+
+    #[test]
+    fn a_retried_call_to_nobody_known_is_counted_apart() {
+        let summary = summary("job:\n  retry:\n    attempts: 3\n    backoff: 1s\n");
+        assert_eq!((summary.calls, summary.policies), (0, summary.coverage.unknown_callees));
+    }
+
+    #[test]
+    fn clients_times_retries_are_extra_requests() {
+        let with = |clients: &str, retry: &str| {
+            summary(&format!("services:\n  app:\n    {clients}\n    calls: [{{ to: api, retry: {retry} }}]\n"))
+        };
+        let extra = with("clients: 500", "{ retries: 5 }").extra_requests;
+        assert_eq!(
+            extra,
+            [Extra { service: "app".into(), clients: 500, to: "api".into(), retries: 5, requests: 2500 }]
+        );
+        assert!(with("clients: 500", "{ retries: 0 }").extra_requests.is_empty());
+        assert!(with("clients: 500", "{ attempts: unbounded }").extra_requests.is_empty());
+        assert!(with("rate: 5/s", "{ retries: 5 }").extra_requests.is_empty());
+    }
+
+    #[test]
+    fn the_slowest_answer_is_the_one_that_nobody_waits_for() {
+        let text = |wait: &str| {
+            format!(
+                "services:\n  web:\n    calls: [{{ to: mid, timeout: {{ total: {wait} }} }}]\n  mid:\n    calls: [{{ to: leaf, \
+                 retry: {{ attempts: 3, backoff: none }}, timeout: {{ attempt: 2s }} }}]\n"
+            )
+        };
+        // Three tries of 2 s without a delay between them.
+        let six = Nanos::from_secs(6);
+        let slowest = |wait: &str| summary(&text(wait)).slowest_answer.unwrap();
+        assert_eq!(slowest("5s"), Slowest::new("web".into(), "mid".into(), Some(Nanos::from_secs(5)), six));
+        // Who waits exactly as long as it takes hears the answer: nothing but the longest call is left to say.
+        assert_eq!(slowest("6s").waits_ms, None);
+        assert_eq!(slowest("6s").takes_ms, 6000.0);
+    }
 }

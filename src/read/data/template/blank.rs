@@ -1,4 +1,9 @@
 //! Expressions replaced by as many bytes of YAML.
+//!
+//! Line breaks are the best blanks: unlike spaces they are harmless at the beginning of a block scalar, and nothing here
+//! counts lines.
+
+use std::collections::BTreeSet;
 
 use super::expression::{Expression, Kind, find};
 
@@ -19,18 +24,21 @@ pub struct Placed {
     pub end: u32,
     pub from: u32,
     pub to: u32,
+    /// Whether it stands for a line of its own, so that leaving it out loses no key's value.
+    pub is_line: bool,
 }
 
-/// Replaces all expressions; `None` if there are none, or no character is left to mark them with.
-pub fn blank(text: &str) -> Option<Blanked> {
+/// Replaces all expressions; `None` if there are none, or no character is left to mark them with. Lines that print and
+/// begin at one of `left_out` are blanked like those that do not.
+pub fn blank(text: &str, left_out: &BTreeSet<u32>) -> Option<Blanked> {
     let expressions = find(text);
     if expressions.is_empty() {
         return None;
     }
     // Private use, three bytes each, and allowed in YAML.
     let marker = ('\u{e000}'..='\u{e0ff}').find(|c| !text.contains(*c))?;
-    let mut work =
-        Work { source: text, text: text.as_bytes().to_vec(), marker, placed: Vec::new(), levels: Vec::new() };
+    let bytes = text.as_bytes().to_vec();
+    let mut work = Work { source: text, text: bytes, marker, placed: Vec::new(), levels: Vec::new(), left_out };
     let mut rest = expressions.as_slice();
     let mut at = 0;
     while at < text.len() {
@@ -74,6 +82,7 @@ struct Work<'t> {
     placed: Vec<Placed>,
     /// The columns that are open, outermost first.
     levels: Vec<Level>,
+    left_out: &'t BTreeSet<u32>,
 }
 
 impl Work<'_> {
@@ -103,27 +112,64 @@ impl Work<'_> {
 
     /// Replaces the expressions of one line, or of several that they join.
     fn replace(&mut self, start: usize, end: usize, expressions: &[Expression]) {
+        let (Some(first), Some(last)) = (expressions.first(), expressions.last()) else { return };
         let comment = self.comment_behind(end, expressions);
-        if self.is_blank_between(start, comment.unwrap_or(end), expressions) {
-            for expression in expressions {
-                self.fill(expression.at.start, expression.at.end);
-            }
-            self.print_line(start, comment.unwrap_or(end), expressions);
+        let stop = comment.unwrap_or(end);
+        let is_alone = is_blank_between(self.source, start, stop, expressions);
+        // `{{ if .x }}data:{{ else }}stringData:{{ end }}`: which of them is not known.
+        let is_choice = !is_alone
+            && first.kind == Kind::Steers
+            && last.kind == Kind::Steers
+            && is_blank(self.source, start, first.at.start)
+            && is_blank(self.source, last.at.end, stop);
+        if is_alone || is_choice {
+            // A comment must not move to the first column, where it would end a block scalar.
+            self.erase(start, stop, if comment.is_some() { b' ' } else { b'\n' });
+            self.print_line(start, end, expressions, is_choice);
             return;
         }
+        self.see_line(start, end);
         for expression in expressions {
             let (from, to) = (expression.at.start, expression.at.end);
+            let is_last = to == last.at.end && is_blank(self.source, to, stop);
             if expression.kind == Kind::Comment {
-                self.fill(from, to);
-            } else {
-                self.mark(from, to, "", from..to);
+                self.erase(from, to, b' ');
+            } else if !(is_last && self.print_below(start, end, expression)) {
+                self.mark(from, to, "", from..to, false);
                 // Line breaks inside would end the scalar.
-                if let Some(filler) = self.text.get_mut(from + 3..to) {
+                if let Some(filler) = self.text.get_mut(from + self.marker.len_utf8()..to) {
                     filler.fill(b'x');
                 }
             }
         }
-        self.see_line(start, end);
+    }
+
+    /// `labels: {{ … | nindent 4 }}`, `- {{ toYaml . }}`: what is printed are entries or items of their own, and more of
+    /// them may follow. Whether it was that.
+    fn print_below(&mut self, start: usize, end: usize, expression: &Expression) -> bool {
+        let (from, to) = (expression.at.start, expression.at.end);
+        let before = self.source.get(start..from).unwrap_or_default().trim_end_matches(' ');
+        let written = self.source.get(from..to).unwrap_or_default();
+        if before.ends_with(':')
+            && let Kind::Prints(Some(column)) = expression.kind
+            && written.contains("nindent")
+        {
+            let is_list = self.is_list_at(column, end);
+            let needed = self.needed(is_list);
+            if 1 + column + needed > to - from {
+                return false;
+            }
+            self.erase(from, to, b'\n');
+            self.lay(from + 1, column, is_list, from..to, false);
+            return true;
+        }
+        let is_item = !before.is_empty() && before.bytes().all(|byte| matches!(byte, b' ' | b'-'));
+        if is_item && (written.contains("toYaml") || written.contains("indent")) {
+            self.erase(from, to, b'\n');
+            self.lay(from, 0, false, from..to, false);
+            return true;
+        }
+        false
     }
 
     /// Where a YAML comment begins behind the last expression, if nothing else stands there.
@@ -134,31 +180,30 @@ impl Work<'_> {
         (blanks > 0 && behind.get(blanks..)?.starts_with('#')).then_some(last + blanks)
     }
 
-    fn is_blank_between(&self, start: usize, end: usize, expressions: &[Expression]) -> bool {
-        let starts = expressions.iter().map(|one| one.at.start).chain([end]);
-        let ends = [start].into_iter().chain(expressions.iter().map(|one| one.at.end));
-        starts.zip(ends).all(|(stop, from)| {
-            let between = self.source.get(from..stop).unwrap_or_default();
-            between.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
-        })
-    }
-
     /// Blanks; line breaks stay.
-    fn fill(&mut self, start: usize, end: usize) {
+    fn erase(&mut self, start: usize, end: usize, blank: u8) {
         for byte in self.text.get_mut(start..end).unwrap_or_default() {
             if !matches!(*byte, b'\n' | b'\r') {
-                *byte = b' ';
+                *byte = blank;
             }
         }
     }
 
+    /// Bytes that an entry or item takes.
+    fn needed(&self, is_list: bool) -> usize {
+        let around = if is_list { "- ".len() } else { ":".len() };
+        self.marker.len_utf8() + around
+    }
+
     /// A line of expressions that print: an entry or item that is not known, where the printed lines would begin.
-    fn print_line(&mut self, start: usize, end: usize, expressions: &[Expression]) {
-        let prints = |one: &&Expression| matches!(one.kind, Kind::Prints(_));
+    fn print_line(&mut self, start: usize, end: usize, expressions: &[Expression], is_choice: bool) {
+        let prints = |one: &&Expression| is_choice || matches!(one.kind, Kind::Prints(_));
         let Some(first) = expressions.iter().find(prints) else { return };
         let last = expressions.iter().rfind(prints).unwrap_or(first);
-        let line = self.source.get(..first.at.start).and_then(|before| before.rfind('\n')).map_or(start, |at| at + 1);
-        let line_end = line_end(self.source, first.at.start).min(end);
+        if self.left_out.contains(&cut(first.at.start)) {
+            return;
+        }
+        let line = self.source.get(..first.at.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
         let own_column = first.at.start.saturating_sub(line);
         let column = match last.kind {
             Kind::Prints(Some(column)) => column,
@@ -166,20 +211,25 @@ impl Work<'_> {
         };
         for column in [column, own_column] {
             let is_list = self.is_list_at(column, end);
-            let prefix = if is_list { "- " } else { "" };
-            let needed = prefix.len() + self.marker.len_utf8() + 1;
-            let room = self.text.get(line..line_end).unwrap_or_default();
-            let room = room.iter().rposition(|byte| *byte == b' ').map_or(0, |last| last + 1);
-            if column + needed <= room {
-                let at = line + column;
-                self.mark(at, at + needed, prefix, first.at.start..last.at.end);
-                if !is_list && let Some(colon) = self.text.get_mut(at + needed - 1) {
-                    *colon = b':';
-                }
+            if start + column + self.needed(is_list) <= last.at.end {
+                self.lay(start, column, is_list, first.at.start..last.at.end, true);
                 self.levels.retain(|level| level.column < column);
                 self.levels.push(Level { column, is_list });
                 return;
             }
+        }
+    }
+
+    /// Writes an entry or item that is not known, `column` blanks behind `start`.
+    fn lay(&mut self, start: usize, column: usize, is_list: bool, expression: std::ops::Range<usize>, is_line: bool) {
+        let at = start + column;
+        let end = at + self.needed(is_list);
+        if let Some(blanks) = self.text.get_mut(start..at) {
+            blanks.fill(b' ');
+        }
+        self.mark(at, end, if is_list { "- " } else { "" }, expression, is_line);
+        if !is_list && let Some(colon) = self.text.get_mut(end - 1) {
+            *colon = b':';
         }
     }
 
@@ -202,7 +252,7 @@ impl Work<'_> {
     }
 
     /// Writes a marked scalar at `start`; `expression` is what it stands for.
-    fn mark(&mut self, start: usize, end: usize, prefix: &str, expression: std::ops::Range<usize>) {
+    fn mark(&mut self, start: usize, end: usize, prefix: &str, expression: std::ops::Range<usize>, is_line: bool) {
         let mut buffer = [0; 4];
         let marker = self.marker.encode_utf8(&mut buffer).bytes();
         let bytes = prefix.bytes().chain(marker);
@@ -210,14 +260,31 @@ impl Work<'_> {
             *slot = byte;
         }
         let scalar = start + prefix.len();
-        let cut = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         self.placed.push(Placed {
             start: cut(scalar),
             end: cut(end),
             from: cut(expression.start),
             to: cut(expression.end),
+            is_line,
         });
     }
+}
+
+/// Whether nothing but blanks stands in a range.
+fn is_blank(text: &str, from: usize, to: usize) -> bool {
+    let between = text.get(from..to).unwrap_or_default();
+    between.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
+}
+
+/// Whether nothing but blanks stands around expressions.
+fn is_blank_between(text: &str, start: usize, end: usize, expressions: &[Expression]) -> bool {
+    let starts = expressions.iter().map(|one| one.at.start).chain([end]);
+    let ends = [start].into_iter().chain(expressions.iter().map(|one| one.at.end));
+    starts.zip(ends).all(|(stop, from)| is_blank(text, from, stop))
+}
+
+fn cut(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 fn is_item(line: &str) -> bool {

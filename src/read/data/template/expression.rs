@@ -55,7 +55,16 @@ pub fn find(text: &str) -> Vec<Expression> {
 
 /// The length of what stands before the closing delimiter, those in strings and comments left out.
 fn closing(inside: &str, close: &str) -> Option<usize> {
-    let naive = || memchr::memmem::find(inside.as_bytes(), close.as_bytes());
+    let find = |text: &str, what: &str| memchr::memmem::find(text.as_bytes(), what.as_bytes());
+    let naive = || find(inside, close);
+    // A comment may hold expressions.
+    let start = inside.strip_prefix('-').unwrap_or(inside).trim_start();
+    if start.starts_with("/*")
+        && let Some(end) = find(start, "*/")
+    {
+        let end = inside.len() - start.len() + end;
+        return inside.get(end..).and_then(|rest| find(rest, close)).map(|len| end + len);
+    }
     if close == "#}" {
         return naive();
     }
@@ -143,7 +152,7 @@ mod tests {
         ] {
             assert_eq!(found(steers), [(steers, Kind::Steers)]);
         }
-        for comment in ["{{/* x }} */}}", "{{- /* x */ -}}", "{{! x }}"] {
+        for comment in ["{{/* x {{ y }} */}}", "{{- /* x */ -}}", "{{! x }}"] {
             assert_eq!(found(comment)[0].1, Kind::Comment, "{comment}");
         }
         assert_eq!(found("{# x #}"), []);

@@ -107,6 +107,47 @@ fn a_line_that_prints_among_items_is_an_item() {
 }
 
 #[test]
+fn what_is_printed_below_a_key_may_have_more_entries_behind_it() {
+    let tree = tree(
+        "labels: {{- include \"x\" . | nindent 2 }}\n  app: web\nargs: {{ toYaml .a | nindent 2 }}\n  - b\nlist:\n- {{ toYaml . | nindent 2 | trim }}\n  port: 1\nend: {{ toYaml .e | nindent 2 }}\n",
+    );
+    let root = root(&tree);
+    assert_eq!(root.at(&["labels", "app"]).unwrap().text(), Some("web"));
+    assert_eq!(root.get("args").unwrap().items().last().unwrap().text(), Some("b"));
+    assert_eq!(root.get("list").unwrap().items().next().unwrap().get("port").unwrap().text(), Some("1"));
+    assert_eq!(root.get("end").unwrap().hole(), Some("{{ toYaml .e | nindent 2 }}"));
+}
+
+#[test]
+fn branches_that_do_not_fit_together_leave_the_written_one() {
+    let tree = tree(
+        "rules:\n{{- with .x }}\n{{- toYaml . | nindent 2 }}\n{{- else }}\n- verbs:\n  - get\n{{- end }}\nend: 1\n",
+    );
+    let root = root(&tree);
+    assert_eq!(root.get("rules").unwrap().items().next().unwrap().get("verbs").unwrap().items().count(), 1);
+    assert_eq!(root.get("end").unwrap().text(), Some("1"));
+}
+
+#[test]
+fn a_choice_of_keys_on_one_line_is_an_unknown_key() {
+    let tree = tree(
+        "{{ if .x -}} stringData: {{- else -}} data: {{- end }}\n  a.yaml: |\n{{- if .y }}\n    b: 1\n{{- end }}\nend: 1\n",
+    );
+    let root = root(&tree);
+    assert!(root.get("data").is_none());
+    assert_eq!(root.get("end").unwrap().text(), Some("1"));
+}
+
+#[test]
+fn steering_inside_of_a_block_of_text_breaks_nothing() {
+    let text = "data:\n  a.yaml: |\n        {{- if .x }}\n    b: 1\n        {{- end }}\n    c: {{ .y }}\nend: 1\n";
+    let tree = tree(text);
+    let root = root(&tree);
+    assert!(root.at(&["data", "a.yaml"]).unwrap().hole().is_some());
+    assert_eq!(root.get("end").unwrap().text(), Some("1"));
+}
+
+#[test]
 fn jinja_is_read_like_helm() {
     let text =
         "{% set x = 1 %}\na: {{ x }}\n{% for h in hosts %}\n{{ h }}:\n  - {{ h }}:80\n{% endfor %}\n{# note #}\nb: 2\n";

@@ -7,6 +7,7 @@ use crate::read::data::duration::{self, Syntax};
 use crate::read::data::tree::Node;
 use crate::read::data::value::{number, shorten};
 use crate::source::Span;
+use crate::suggest::did_you_mean;
 
 /// A setting that loads and does nothing.
 fn inert(span: Span, message: impl Into<String>, label: impl Into<String>, help: impl Into<String>) -> Ineffective {
@@ -58,7 +59,7 @@ pub(super) fn spelling(policy: Node<'_>) -> Vec<Ineffective> {
         }
         // A field that is like none of ours may be newer than this program: silence.
         let foreign = FOREIGN.iter().find(|(name, _)| *name == key).map(|(_, ours)| *ours);
-        let near = || FIELDS.into_iter().find(|name| key.len() < 40 && tokens::distance(&key, name) <= 2);
+        let near = || did_you_mean(&key, FIELDS);
         if let Some(name) = foreign.or_else(near) {
             let ours = spelled(policy, name);
             out.push(rejected(

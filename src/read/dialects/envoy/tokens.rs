@@ -1,6 +1,7 @@
 //! The conditions of `retry_on`, and the failure classes that each of them retries (contracts.md D-10, measured.md 2.1).
 
 use crate::facts::{Class, Classes};
+use crate::suggest::did_you_mean;
 
 /// The token that puts `retriable_status_codes` in force.
 pub(super) const CODES: &str = "retriable-status-codes";
@@ -78,40 +79,15 @@ impl<'t> Tokens<'t> {
 
 /// The known token that somebody who wrote `token` most likely meant.
 pub(super) fn nearest(token: &str) -> Option<&'static str> {
-    if token.len() > 40 {
-        return None;
-    }
-    let token = token.to_ascii_lowercase().replace('_', "-");
+    let lower = token.to_ascii_lowercase().replace('_', "-");
     // Other proxies' and older names of the same thing.
-    match token.as_str() {
-        "retriable-status-code" | "status-codes" => return Some(CODES),
+    match lower.as_str() {
+        "status-codes" => return Some(CODES),
         "connection-failure" | "connect-error" => return Some("connect-failure"),
-        "canceled" => return Some("cancelled"),
-        "gateway-errors" => return Some("gateway-error"),
         "server-error" => return Some("5xx"),
         _ => {}
     }
-    let (distance, name) = TOKENS.iter().map(|(name, _)| (distance(&token, name), *name)).min_by_key(|(d, _)| *d)?;
-    (distance <= 2 && distance < token.len()).then_some(name)
-}
-
-/// Edit distance between two short texts.
-pub(super) fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (y, above) in b.iter().zip(row.iter_mut().skip(1)) {
-            let best = (diagonal + usize::from(x != *y)).min(left + 1).min(*above + 1);
-            diagonal = std::mem::replace(above, best);
-            left = best;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or_default()
+    did_you_mean(token, TOKENS.iter().map(|(name, _)| *name))
 }
 
 #[cfg(test)]
@@ -135,13 +111,5 @@ mod tests {
         assert_eq!(nearest("gatway-error"), Some("gateway-error"));
         assert_eq!(nearest("connect_failure"), Some("connect-failure"));
         assert_eq!(nearest("foo"), None);
-    }
-
-    #[test]
-    fn distances_count_edits() {
-        assert_eq!(distance("reset", "reset"), 0);
-        assert_eq!(distance("rset", "reset"), 1);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
     }
 }

@@ -3,6 +3,7 @@
 mod clusters;
 mod conditions;
 mod counts;
+mod hostile;
 mod problems;
 mod shapes;
 mod times;

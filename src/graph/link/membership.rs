@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::Membership;
 use super::scope::Scope;
 use crate::facts::{Confidence, Workload};
+use crate::graph::Membership;
 
 /// What namespaces say about the mesh.
 #[derive(Debug, Default)]

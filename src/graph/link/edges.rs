@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
 
-use super::{Edge, Node};
 use crate::facts::{Call, CallId, CallSource, Confidence, Evidence, Operation, Sourced};
+use crate::graph::{Edge, Node};
 use crate::source::FileId;
 
 /// A call with the services that it was resolved to.

@@ -10,15 +10,15 @@ use std::sync::Arc;
 use petgraph::Direction;
 use petgraph::graph::{EdgeIndex, NodeIndex};
 
-use super::Edge;
-use super::Membership;
+use super::Linker;
 use super::edges::Edges;
-use super::link::Linker;
 use super::membership;
 use super::policies::{Callers, Standing, Standings};
 use crate::facts::{
     CallSource, Caller, Classes, Confidence, Dialect, Policy, PolicyId, Position, Protocol, ServiceSource,
 };
+use crate::graph::Edge;
+use crate::graph::Membership;
 use crate::source::Span;
 
 /// An edge, or an open one.
@@ -284,15 +284,21 @@ impl<'f> Linker<'f> {
         let Callers::Members = standing.callers else { return Some(Confidence::High) };
         // The policy is itself the object that names the callee.
         let confidence = members.get(caller.index())?.as_caller(true)?;
-        let Caller::Members { namespace, labels } = &policy.caller else { return Some(confidence) };
-        let workloads = self.id_of(caller).map(|id| self.workloads.of(id)).unwrap_or_default();
+        self.is_among(&policy.caller, Some(caller)).then_some(confidence)
+    }
+
+    /// Whether a service is one of the members that a route or rule is narrowed to. A caller that is not known is one of
+    /// all members, and of no part of them.
+    pub(super) fn is_among(&self, members: &Caller, caller: Option<NodeIndex>) -> bool {
+        let Caller::Members { namespace, labels } = members else { return true };
+        let workloads = caller.and_then(|node| self.id_of(node)).map(|id| self.workloads.of(id)).unwrap_or_default();
         let is_there = namespace.as_ref().is_none_or(|space| {
-            let node = self.graph.node_weight(caller).and_then(|node| node.namespace.as_ref());
+            let node = caller.and_then(|node| self.graph.node_weight(node)).and_then(|node| node.namespace.as_ref());
             node == Some(space) || workloads.iter().any(|workload| workload.namespace.as_ref() == Some(space))
         });
         let has_labels = labels.is_empty()
             || workloads.iter().any(|workload| labels.iter().all(|label| workload.labels.contains(label)));
-        (is_there && has_labels).then_some(confidence)
+        is_there && has_labels
     }
 
     /// Whether so many routes meet so many calls that only a sample of them can be looked at; then takes it.
@@ -430,7 +436,11 @@ fn meets_any(standing: &Standing) -> bool {
         Callers::Members => true,
         Callers::Unknown => matches!(
             standing.position,
-            Position::Gateway | Position::EgressGateway | Position::ServerSidecar | Position::CalleeInbound
+            Position::ClientSidecar
+                | Position::Gateway
+                | Position::EgressGateway
+                | Position::ServerSidecar
+                | Position::CalleeInbound
         ),
         Callers::Call(_) | Callers::Service(_) => false,
     }

@@ -189,3 +189,61 @@ fn a_default_that_nobody_wrote_does_not_silence_a_manifest() {
     let net = tree.link();
     assert_eq!(net.edge("web", "ledger").outline()[0], (Position::ClientSidecar, vec![vec![0], vec![2]]));
 }
+
+#[test]
+fn a_rule_for_some_callers_bounds_theirs_and_comes_first() {
+    let mut tree = Tree::default();
+    for (name, space) in [("web", "shop"), ("desk", "office")] {
+        tree.workload(name, Some(true)).namespace = Some(space.into());
+        tree.call(name, "ledger");
+    }
+    tree.virtual_service("ledger", 3);
+    tree.upstream("rules.yaml", Dialect::Istio, members(), "ledger");
+    let shop = Caller::Members { namespace: Some("shop".into()), labels: Vec::new() };
+    tree.upstream("rules.yaml", Dialect::Istio, shop, "ledger");
+    let net = tree.link();
+    let upstream = |caller| net.edge(caller, "ledger").layers[0].alternatives[0].upstream;
+    assert_eq!((upstream("web"), upstream("desk")), (Some(1), Some(0)));
+}
+
+#[test]
+fn a_gateway_of_the_mesh_has_its_rules() {
+    let mut tree = Tree::default();
+    tree.call_in("mesh.yaml", CallSource::Route, "ingress", "ledger");
+    let policy = tree.virtual_service("ledger", 3);
+    policy.position = Position::Gateway;
+    policy.caller = Caller::Service(reference("ingress"));
+    tree.upstream("rules.yaml", Dialect::Istio, members(), "ledger");
+    let net = tree.link();
+    assert_eq!(net.edge("ingress", "ledger").layers[0].alternatives[0].upstream, Some(0));
+}
+
+#[test]
+fn a_cluster_is_about_the_service_that_its_routes_are_inferred_to_call() {
+    let mut tree = Tree::default();
+    tree.service("payments");
+    tree.service("web").paths = vec!["services/web".into()];
+    let policy = tree.sidecar("services/web/envoy.yaml", "unused", 3);
+    policy.callee = crate::facts::Callee::Named(vec!["payments_service".into()]);
+    let upstream = tree.upstream("services/web/envoy.yaml", Dialect::Envoy, Caller::ByPath, "payments_service");
+    upstream.callee.evidence = crate::facts::Evidence::Inferred;
+    upstream.names = vec!["payments_service".into()];
+    let net = tree.link();
+    assert_eq!(net.edge("web", "payments").layers[0].alternatives[0].upstream, Some(0));
+    assert_eq!(net.names(), ["payments", "web"]);
+}
+
+#[test]
+fn a_route_of_the_mesh_with_unknown_bindings_does_not_multiply_with_its_default() {
+    let mut tree = Tree::default();
+    tree.mesh();
+    tree.workload("web", Some(true));
+    tree.workload("ledger", Some(true));
+    tree.call("web", "ledger");
+    tree.virtual_service("ledger", 5).caller = Caller::Unknown(Why::Template("gateways".into()));
+    let net = tree.link();
+    assert_eq!(
+        net.edge("web", "ledger").outline(),
+        [(Position::ClientSidecar, vec![vec![2]]), (Position::ServerSidecar, vec![vec![1]])]
+    );
+}

@@ -222,3 +222,18 @@ fn only_names_that_look_alike_are_shown_with_their_namespace() {
     assert_eq!(tree.link().names(), ["ledger.bank", "ledger.vault", "web"]);
     assert_eq!(reference("ledger.bank.svc").host.display(), "ledger.bank");
 }
+
+#[test]
+fn what_a_service_entry_has_as_its_endpoint_stands_behind_it() {
+    let mut tree = Tree::default();
+    kube(&mut tree, "ledger", Some("bank"));
+    let span = tree.span("mesh.yaml");
+    let mut entry = crate::facts::Service::new("ledger.example.com", span, ServiceSource::Kubernetes);
+    entry.aliases = vec![Host::parse("ledger.example.com").unwrap(), Host::parse("ledger.bank.svc").unwrap()];
+    tree.facts.services.push(entry);
+    tree.call("web", "ledger");
+    tree.call("web", "ledger.example.com");
+    let net = tree.link();
+    assert_eq!(net.names(), ["ledger", "web"]);
+    assert!(!net.graph[net.shown("ledger")].external);
+}

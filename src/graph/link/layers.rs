@@ -5,31 +5,15 @@ use std::collections::{HashMap, HashSet};
 
 use petgraph::graph::NodeIndex;
 
+use super::Linker;
 use super::edges::Edges;
-use super::identity::Place;
-use super::link::Linker;
 use super::placement::{Placed, Slot};
 use super::policies::{Callers, Standing, Standings};
-use super::{Edge, Layer, Nest, Resolved, routes};
-use crate::facts::{
-    Attempts, CallSource, Caller, Dialect, Operation, Policy, PolicyId, PolicyKind, Position, Upstream,
-};
-use crate::source::{FileId, Span};
-
-/// Who holds the settings of a callee.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Holder {
-    File(FileId),
-    Caller(NodeIndex),
-    /// Every member of the mesh, or nobody knows who.
-    Anyone,
-}
-
-/// Settings of proxies about callees, found by callee, position, dialect and holder. None: several, and no telling which.
-#[derive(Default)]
-struct Upstreams {
-    of: HashMap<(NodeIndex, Position, Dialect, Holder), Option<u32>>,
-}
+use super::routes;
+use super::upstreams::Through;
+use crate::facts::{Attempts, CallSource, Dialect, Operation, Policy, PolicyId, PolicyKind, Position};
+use crate::graph::{Edge, Layer, Nest, Resolved};
+use crate::source::Span;
 
 impl Linker<'_> {
     /// Gives every edge its layers. Returns where each policy ended up, and the open edges.
@@ -60,11 +44,9 @@ impl Linker<'_> {
                     let innermost = nest.policies.last();
                     let leaf = innermost.and_then(|id| Some((self.scope.policy(*id)?, *standing.get(id)?)));
                     nest.upstream = leaf.and_then(|(policy, standing)| {
-                        let holder = match standing.callers {
-                            Callers::Service(_) | Callers::Call(_) => caller.map_or(Holder::Anyone, Holder::Caller),
-                            Callers::Members | Callers::Unknown => Holder::Anyone,
-                        };
-                        upstreams.find(policy, *position, holder, [standing.callee.unwrap_or(callee), callee])
+                        let is_own = matches!(standing.callers, Callers::Service(_) | Callers::Call(_));
+                        let through = Through { policy, position: *position, caller, is_own };
+                        upstreams.find(self, through, [standing.callee.unwrap_or(callee), callee])
                     });
                 }
             }
@@ -158,67 +140,11 @@ impl Linker<'_> {
         }
         nests
     }
-
-    /// Indexes the settings of callees and gives each node those about it.
-    fn gather_upstreams(&mut self) -> Upstreams {
-        let mut upstreams = Upstreams::default();
-        let mut all: Vec<(u32, &Upstream)> = self.scope.upstreams().collect();
-        // What an environment says about a callee comes before what its base says.
-        all.sort_by_key(|(_, upstream)| upstream.environment.is_none());
-        for (index, upstream) in all {
-            let caller = self.caller(&upstream.caller, upstream.span.file);
-            let place = Place { file: Some(upstream.span.file), caller };
-            let callee = self.id(&upstream.callee, place, caller);
-            let Some(node) = self.node_of(callee) else { continue };
-            if let Some(node) = self.graph.node_weight_mut(node) {
-                node.upstreams.push(index);
-            }
-            let caller = caller.filter(|caller| *caller != callee).and_then(|caller| self.node_of(caller));
-            let is_member = matches!(upstream.caller, Caller::Members { .. });
-            let position = match upstream.position {
-                Position::ClientSidecar if caller.is_none() && !is_member => Position::Gateway,
-                position => position,
-            };
-            upstreams.add(index, upstream, node, position, Holder::File(upstream.span.file), true);
-            let holder = caller.map_or(Holder::Anyone, Holder::Caller);
-            upstreams.add(index, upstream, node, position, holder, is_member || caller.is_some());
-        }
-        upstreams
-    }
 }
 
 /// The texts that define a route: itself, and the list that it stands in.
 fn texts(policy: &Policy) -> impl Iterator<Item = Span> {
     std::iter::once(policy.span).chain(policy.route.as_ref().map(|route| route.list))
-}
-
-impl Upstreams {
-    /// The first of several is kept where they belong together; where nobody knows whose they are, none is.
-    fn add(
-        &mut self,
-        index: u32,
-        upstream: &Upstream,
-        node: NodeIndex,
-        position: Position,
-        holder: Holder,
-        belong_together: bool,
-    ) {
-        let slot = self.of.entry((node, position, upstream.dialect, holder));
-        slot.and_modify(|first| {
-            if !belong_together {
-                *first = None;
-            }
-        })
-        .or_insert(Some(index));
-    }
-
-    /// The settings that bound a policy: those of its own file first, then those of the same holder.
-    fn find(&self, policy: &Policy, position: Position, holder: Holder, callees: [NodeIndex; 2]) -> Option<u32> {
-        let at = |callee, holder| self.of.get(&(callee, position, policy.dialect, holder)).copied();
-        callees
-            .into_iter()
-            .find_map(|callee| at(callee, Holder::File(policy.span.file)).or_else(|| at(callee, holder)).flatten())
-    }
 }
 
 #[cfg(test)]

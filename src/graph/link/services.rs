@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::link::Linker;
+use super::Linker;
 use super::scope::declared_host;
 use crate::facts::{Origin, Service, Sourced, Value, Workload};
 

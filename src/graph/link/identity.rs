@@ -203,9 +203,16 @@ impl Identities {
             for alias in &service.aliases {
                 let from = service.namespace.as_ref().and_then(|space| self.numbers.get(space).copied());
                 let alias = self.own(alias, from);
-                // A service of that very name is meant by it, unless the user tells us otherwise.
-                if self.known(alias) < Known::Declared || service.source == ServiceSource::Settings {
-                    self.add_alias(alias, target, service.source);
+                // A service of that very name is meant by it, unless the user tells us otherwise. What a ServiceEntry
+                // names as its endpoint is then what stands behind the entry.
+                match (service.source, self.known(alias)) {
+                    (ServiceSource::Kubernetes, Known::Object | Known::Declared) => {
+                        self.add_alias(target, alias, service.source);
+                    }
+                    (ServiceSource::Settings, _) | (_, Known::Referred | Known::Object) => {
+                        self.add_alias(alias, target, service.source);
+                    }
+                    (_, Known::Declared) => {}
                 }
             }
         }
@@ -220,7 +227,7 @@ impl Identities {
 
     /// Makes one name mean another. Two that claim the same name with equal right leave it to itself.
     pub fn add_alias(&mut self, alias: Id, target: Id, source: ServiceSource) {
-        if self.follow(target) == alias {
+        if alias == target || self.follow(target) == alias {
             return;
         }
         if let Some(identity) = self.all.get_mut(alias as usize) {

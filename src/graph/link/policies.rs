@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use petgraph::graph::NodeIndex;
 
-use super::Resolved;
 use super::edges::{Edges, of_evidence};
 use super::identity::{Id, Place};
 use super::inference::Likenesses;
-use super::link::{Linker, NOWHERE};
-use crate::facts::{CallId, Callee, Caller, Confidence, Evidence, Policy, PolicyId, Position};
+use super::{Linker, NOWHERE};
+use crate::facts::{CallId, Callee, Caller, Confidence, Dialect, Evidence, Policy, PolicyId, Position};
+use crate::graph::Resolved;
 
 /// Where one policy stands.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Standing {
     pub callee: Option<NodeIndex>,
     /// By what other names callers reach it.
     pub hosts: Vec<Id>,
-    /// A sidecar whose service is unknown is a gateway as far as anybody can tell.
+    /// A sidecar whose service is unknown is a gateway as far as anybody can tell (D-3).
     pub position: Position,
     /// The least of the policy and of how its caller and callee are known.
     pub confidence: Confidence,
@@ -68,7 +68,7 @@ impl Linker<'_> {
             own.insert(id, stated);
         }
         // Names are compared with known services, so all that are written come first.
-        let mut likenesses = None;
+        let mut likenesses: Option<Likenesses> = None;
         for (id, policy) in scope.policies() {
             let Callee::Named(candidates) = &policy.callee else { continue };
             let likenesses =
@@ -83,6 +83,7 @@ impl Linker<'_> {
                 own.confidence = own.confidence.min(Confidence::Medium);
             }
         }
+        self.likenesses = likenesses;
         // What is not in force brings no service into the graph.
         for (id, policy) in scope.policies().filter(|(_, policy)| scope.is_in_force(policy)) {
             if let Some(callee) = own.get(&id).and_then(|own| own.callee) {
@@ -167,7 +168,8 @@ impl Linker<'_> {
             callee = edge.and_then(|edge| self.graph.edge_endpoints(edge)).map(|(_, callee)| callee).or(callee);
         }
         let position = match (policy.position, callers) {
-            (Position::ClientSidecar, Callers::Unknown) => Position::Gateway,
+            // A route of the mesh with unknown bindings is still one of its proxies': it stands in for the default there.
+            (Position::ClientSidecar, Callers::Unknown) if policy.dialect != Dialect::Istio => Position::Gateway,
             (position, _) => position,
         };
         Standing { policy: id, callers, callee, hosts, position, confidence }

@@ -1,0 +1,34 @@
+//! The prefilter spares work and changes nothing, nor does the number of threads: shown over all of testdata.
+
+use std::path::{Path, PathBuf};
+
+use retrylint::scan::{Scan, ScanSettings, scan};
+
+fn testdata(change: impl FnOnce(&mut ScanSettings)) -> Scan {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut settings = ScanSettings {
+        paths: vec![root.join("testdata"), root.join("rules")],
+        base: Some(PathBuf::from(root)),
+        include_tests: true,
+        ..ScanSettings::default()
+    };
+    settings.paths.retain(|path| path.exists());
+    change(&mut settings);
+    scan(&settings).unwrap()
+}
+
+#[test]
+fn the_prefilter_changes_nothing() {
+    let with = testdata(|_| {});
+    let without = testdata(|settings| settings.prefilter = false);
+    assert_eq!(with.counts, without.counts);
+    assert_eq!(with.facts, without.facts);
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let one = testdata(|settings| settings.threads = 1);
+    let many = testdata(|settings| settings.threads = 16);
+    assert_eq!(one.counts, many.counts);
+    assert_eq!(one.facts, many.facts);
+}
