@@ -20,7 +20,7 @@ pub mod handover;
 pub mod link;
 pub mod load;
 #[cfg(test)]
-mod nets;
+pub(crate) mod nets;
 #[cfg(test)]
 mod oracle_tests;
 pub mod order;

@@ -10,8 +10,7 @@ use crate::facts::{
 };
 use crate::graph::amount::Amount;
 use crate::graph::{
-    Amplification, Cycle, Deadlines, Edge, EdgeLoad, Factor, Layer, Membership, Nest, Net, Node, NodeLoad, Part,
-    Resolved, System,
+    Amplification, Cycle, Edge, EdgeLoad, Factor, Layer, Membership, Nest, Net, Node, NodeLoad, Part, Resolved, System,
 };
 use crate::limits::Limits;
 use crate::source::{FileId, Span};
@@ -138,8 +137,8 @@ impl Fixture {
             cycles: self.cycles.clone(),
             ..Amplification::default()
         };
-        let system =
-            System { facts: &self.facts, limits: &self.limits, net, amplification, deadlines: Deadlines::default() };
+        let mut system = System::new(&self.facts, &self.limits, net);
+        system.amplification = amplification;
         Findings::of(std::slice::from_ref(rule), &system)
     }
 }

@@ -7,7 +7,7 @@ use petgraph::graph::NodeIndex;
 
 use super::view::nest_of;
 use super::{Draft, EdgeRef, Findings, advice};
-use crate::facts::{Confidence, words};
+use crate::facts::{Class, Confidence, words};
 use crate::finding::Severity;
 use crate::graph::amount::Amount;
 use crate::graph::{Hop, Node, NodeLoad, Part, Path, System, paths};
@@ -42,8 +42,12 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
     }
 }
 
-/// The level that a service's worst path has, if any; by the bounded figure where every layer has a budget.
+/// The level that a service's worst path has, if any; by the bounded figure where every layer has a budget. What has no end
+/// at all is said by retry-cycle or unbounded-retries.
 fn level(system: &System, load: &NodeLoad) -> Option<Severity> {
+    if load.worst.is_unbounded() {
+        return None;
+    }
     let figure = load.bounded.filter(|_| load.all_bounded).unwrap_or(load.worst.as_f64());
     if figure > system.limits.error_amplification {
         Some(Severity::Error)
@@ -57,12 +61,10 @@ fn multiplies(hop: &Hop) -> bool {
 }
 
 /// Whether two or more hops multiply, the last one among them. One hop alone is stacked-retries; where the last one adds
-/// nothing, the service above it has the same number and is the place to look. What has no end at all is said by
-/// retry-cycle or unbounded-retries.
+/// nothing, the service above it has the same number and is the place to look.
 fn is_product_of_hops(path: &Path) -> bool {
     path.hops.last().is_some_and(multiplies)
         && path.hops.iter().filter(|hop| multiplies(hop)).count() >= 2
-        && !path.product.is_unbounded()
 }
 
 /// Remembers what this path says about the services on it.
@@ -96,8 +98,10 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: 
     let draft = findings.report(site, message);
     draft.severity(severity).path(&root.display, &callee.display).weight(many.as_f64());
     label_hops(system, path, draft);
-    draft.note(worst_for(path, &callee.display));
-    draft.note(budgets(load, path));
+    draft.note(format!("{}; {}", worst_for(system, path, &callee.display), budgets(load, path)));
+    if many > path.product {
+        draft.note(format!("{} without the circle on the way, whose rounds multiply too", requests(path.product)));
+    }
     for other in best.iter().skip(1) {
         draft.note(format!("also by {}: {}", route(system, other), requests(other.product)));
     }
@@ -169,16 +173,19 @@ fn label_hops(system: &System, path: &Path, draft: &mut Draft) {
 }
 
 /// `worst for overload (503 at every hop)`.
-fn worst_for(path: &Path, callee: &str) -> String {
+fn worst_for(system: &System, path: &Path, callee: &str) -> String {
     let Some(last) = path.hops.last().map(|hop| hop.class) else { return String::new() };
-    if path.hops.iter().all(|hop| hop.class == last) {
+    // Classes that no policy tells apart are counted as one of them: the one that a reader would expect is shown.
+    let shown = |class: Class| {
+        let is_like = |other: &Class| system.alike.kind(*other) == system.alike.kind(class);
+        [last, Class::Overload, Class::Unavailable].into_iter().find(is_like).unwrap_or(class)
+    };
+    let mut above: Vec<&str> = path.hops.iter().rev().skip(1).map(|hop| shown(hop.class).describe()).collect();
+    above.dedup();
+    if above.iter().all(|class| *class == last.describe()) {
         format!("worst for {} ({} at every hop)", last.name(), last.describe())
     } else {
-        let mut above: Vec<&str> = path.hops.iter().map(|hop| hop.class.describe()).collect();
-        above.pop();
-        above.dedup();
-        above.reverse();
-        format!("worst for {} ({} at `{callee}`, then {} above it)", last.name(), last.describe(), words::list(&above))
+        format!("worst for {} ({} at `{callee}`, {} above it)", last.name(), last.describe(), above.join(", then "))
     }
 }
 
@@ -295,3 +302,7 @@ fn switches(system: &System, path: &Path, off: &[&Part]) -> String {
     }
     words::list(&texts)
 }
+
+#[cfg(test)]
+#[path = "retry_amplification/tests.rs"]
+mod tests;

@@ -4,7 +4,7 @@ use super::findings::Draft;
 use super::*;
 use crate::facts::{Confidence, Facts, File, FileKind, PolicyId, Role, Scope, Suppression};
 use crate::finding::Severity;
-use crate::graph::{Amplification, Deadlines, Net};
+use crate::graph::Net;
 use crate::limits::Limits;
 use crate::source::{FileId, Span};
 
@@ -26,7 +26,7 @@ fn facts(files: &[(&str, Role)]) -> Facts {
 
 fn system<'a>(facts: &'a Facts, limits: &'a Limits, environment: Option<&str>) -> System<'a> {
     let net = Net { environment: environment.map(Into::into), ..Net::default() };
-    System { facts, limits, net, amplification: Amplification::default(), deadlines: Deadlines::default() }
+    System::new(facts, limits, net)
 }
 
 #[test]

@@ -1,0 +1,196 @@
+//! Paths in graphs made by hand, through the real arithmetic.
+
+use crate::facts::{Accept, Budget, BudgetBase, Class, Classes, Floor, Limit, Policy};
+use crate::finding::{Identity, Severity};
+use crate::graph::nets::{FIVE_XX, SPAN, Sketch, code, of_unknown_tries, on, sidecar, written};
+use crate::rules::{Draft, Findings, find};
+
+fn check(sketch: Sketch) -> Vec<Draft> {
+    let rule = find("retry-amplification").unwrap();
+    sketch.analysed(|system| Findings::of(std::slice::from_ref(rule), system))
+}
+
+/// Message and level of each finding.
+fn told(drafts: &[Draft]) -> Vec<(&str, Severity)> {
+    drafts.iter().map(|draft| (&*draft.finding.message, draft.finding.severity)).collect()
+}
+
+fn chain(calls: &[(&str, &str, u64)]) -> Sketch {
+    let mut sketch = Sketch::default();
+    for (from, to, tries) in calls {
+        sketch.call(from, to, [code(*tries)]);
+    }
+    sketch
+}
+
+const STORM: [(&str, &str, u64); 3] = [("web", "checkout", 3), ("checkout", "payments", 3), ("payments", "ledger", 3)];
+
+#[test]
+fn three_tries_at_three_hops_are_one_finding_with_every_factor() {
+    let drafts = check(chain(&STORM));
+    assert_eq!(told(&drafts), [("one request to `web` can become 27 requests at `ledger`", Severity::Error)]);
+    let finding = &drafts[0].finding;
+    let labels: Vec<&str> = finding.labels.iter().map(|label| &*label.text).collect();
+    // The last hop is where the finding stands; the others follow from the root on.
+    assert_eq!(
+        labels,
+        [
+            "payments → ledger: two retries, three tries (×3 = 27)",
+            "web → checkout: two retries, three tries (×3)",
+            "checkout → payments: two retries, three tries (×3 = 9)",
+        ]
+    );
+    assert_eq!(finding.notes, ["worst for overload (503 at every hop); no layer on this path has a budget"]);
+    assert_eq!(finding.identity, Identity::Path { from: "web".into(), to: "ledger".into() });
+}
+
+#[test]
+fn four_is_not_above_the_limit_and_six_is() {
+    assert!(check(chain(&[("web", "cart", 2), ("cart", "store", 2)])).is_empty());
+    let drafts = check(chain(&[("web", "cart", 2), ("cart", "store", 3)]));
+    assert_eq!(told(&drafts), [("one request to `web` can become 6 requests at `store`", Severity::Warning)]);
+    // Ten is not above the second limit either.
+    assert_eq!(check(chain(&[("web", "cart", 2), ("cart", "store", 5)]))[0].finding.severity, Severity::Warning);
+    assert_eq!(check(chain(&[("web", "cart", 3), ("cart", "store", 4)]))[0].finding.severity, Severity::Error);
+}
+
+#[test]
+fn one_hop_alone_is_no_path_however_often_it_tries() {
+    let mut sketch = Sketch::default();
+    sketch.call("web", "cart", [code(4), sidecar(4, FIVE_XX)]);
+    sketch.call("cart", "store", [code(1)]);
+    assert!(check(sketch).is_empty());
+}
+
+#[test]
+fn the_last_hop_that_multiplies_is_where_it_is_said() {
+    let drafts = check(chain(&[("web", "cart", 3), ("cart", "store", 3), ("store", "disk", 1)]));
+    assert_eq!(told(&drafts), [("one request to `web` can become 9 requests at `store`", Severity::Warning)]);
+}
+
+#[test]
+fn two_services_at_the_end_of_one_path_are_two_findings() {
+    let mut calls = STORM.to_vec();
+    calls.push(("payments", "audit", 2));
+    let drafts = check(chain(&calls));
+    assert_eq!(
+        told(&drafts),
+        [
+            ("one request to `web` can become 27 requests at `ledger`", Severity::Error),
+            ("one request to `web` can become 18 requests at `audit`", Severity::Error),
+        ]
+    );
+}
+
+#[test]
+fn three_paths_are_named_and_the_rest_is_a_sum() {
+    let middle = ["a", "b", "c", "d"];
+    let mut calls = Vec::new();
+    for (middle, tries) in middle.iter().zip([5, 4, 3, 2]) {
+        calls.push(("web", *middle, tries));
+        calls.push((*middle, "ledger", 2));
+    }
+    let drafts = check(chain(&calls));
+    assert_eq!(drafts.len(), 1);
+    // [math.md 2.3]: 10 + 8 + 6 are shown, 4 are the rest of 28.
+    assert_eq!(
+        drafts[0].finding.notes[1..],
+        [
+            "also by web → b → ledger: 8 requests",
+            "also by web → c → ledger: 6 requests",
+            "all other paths together: 4 requests"
+        ]
+    );
+}
+
+#[test]
+fn budgets_on_every_layer_decide_and_on_some_are_told() {
+    let budget = |mut policy: Policy| {
+        policy.budget = written(Limit::At(Budget {
+            ratio: written(0.1),
+            floor: written(Floor::PerSecond(0.0)),
+            window: written(Limit::None),
+            base: BudgetBase::Originals,
+        }));
+        policy
+    };
+    let hops = |with: usize| {
+        let mut sketch = Sketch::default();
+        for (at, (from, to, tries)) in STORM.iter().enumerate() {
+            sketch.call(from, to, [if at < with { budget(code(*tries)) } else { code(*tries) }]);
+        }
+        check(sketch)
+    };
+    // [T-47]: 1.1 to the third is 1.331.
+    assert!(hops(3).is_empty());
+    let some = hops(1);
+    assert_eq!(some[0].finding.severity, Severity::Error);
+    assert_eq!(
+        some[0].finding.notes,
+        ["worst for overload (503 at every hop); some layers have a budget: while they hold, 9.9 requests"]
+    );
+}
+
+#[test]
+fn an_unknown_factor_makes_it_a_lower_bound() {
+    let mut sketch = chain(&STORM);
+    sketch.call("ledger", "disk", [of_unknown_tries(code(2))]);
+    sketch.call("disk", "block", [code(2)]);
+    let drafts = check(sketch);
+    assert_eq!(told(&drafts)[0].0, "one request to `web` can become at least 54 requests at `block`");
+    let unknown = "one factor is unknown and counted as 1: `loop` (environment variable FLAG_RETRIES)";
+    assert!(drafts[0].finding.notes.iter().any(|note| note == unknown), "{:?}", drafts[0].finding.notes);
+}
+
+#[test]
+fn a_layer_without_end_and_a_circle_are_left_to_their_own_rules() {
+    let mut sketch = chain(&[("web", "cart", 3), ("cart", "store", 3)]);
+    let mut forever = code(1);
+    forever.attempts = written(crate::facts::Attempts::Unbounded);
+    sketch.call("store", "disk", [forever]);
+    assert_eq!(told(&check(sketch)), [("one request to `web` can become 9 requests at `store`", Severity::Warning)]);
+    let circle = chain(&[("web", "a", 3), ("a", "b", 3), ("b", "a", 3), ("b", "disk", 3)]);
+    assert!(check(circle).is_empty());
+}
+
+#[test]
+fn a_hop_that_does_not_retry_the_answer_adds_nothing() {
+    let mut sketch = Sketch::default();
+    let refused = Classes::of(&[Class::Connect, Class::Unsent]);
+    sketch.call("web", "cart", [on(refused, code(3))]);
+    sketch.call("cart", "store", [on(Classes::of(&[Class::Overload]), code(3))]);
+    assert!(check(sketch).is_empty());
+}
+
+#[test]
+fn a_standing_decision_covers_what_it_names_and_no_more() {
+    let accepted = |limit: f64| {
+        let mut sketch = chain(&STORM);
+        sketch.declared("ledger").accept =
+            Some(Accept { max_amplification: limit, reason: "sized for it".into(), span: SPAN });
+        check(sketch).remove(0).finding
+    };
+    let covered = accepted(27.0);
+    assert_eq!(covered.suppressed.map(|by| (by.by, by.reason)), Some(("accepted", "sized for it".to_owned())));
+    let outgrown = accepted(9.0);
+    assert_eq!(outgrown.suppressed, None);
+    assert!(outgrown.notes.contains(&"accepted up to 9×: sized for it".to_owned()));
+}
+
+#[test]
+fn stacked_layers_are_labels_of_the_path_they_stand_on() {
+    let mut sketch = Sketch::default();
+    sketch.call("web", "cart", [code(2)]);
+    sketch.call("cart", "store", [code(3), sidecar(2, FIVE_XX)]);
+    let drafts = check(sketch);
+    assert_eq!(told(&drafts), [("one request to `web` can become 12 requests at `store`", Severity::Error)]);
+    let labels: Vec<&str> = drafts[0].finding.labels.iter().map(|label| &*label.text).collect();
+    assert_eq!(
+        labels,
+        [
+            "cart → store in the caller's code: two retries, three tries (×3 = 6)",
+            "web → cart: one retry, two tries (×2)",
+            "cart → store in the caller's sidecar: one retry, two tries (×2 = 12)",
+        ]
+    );
+}
