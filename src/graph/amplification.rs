@@ -231,6 +231,11 @@ impl<'a> Walk<'a> {
             let class = spoken(*cause, view.protocol);
             let reach = self.over(view, from, class, Hop::Last, fan_out);
             arrivals.by_cause[at].join(&reach);
+            if self.alike.count() == 1 {
+                // Whatever fails is retried by all or none, so that it does not matter where it came about.
+                arrivals.by_kind[0].join(&reach);
+                return;
+            }
         }
         let emits = emits(self.net, edge.target());
         let mut known = std::mem::take(&mut self.known);
