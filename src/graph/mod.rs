@@ -21,6 +21,7 @@ mod nets;
 #[cfg(test)]
 mod oracle_tests;
 pub mod order;
+pub mod outage;
 pub mod paths;
 pub mod tries;
 
