@@ -246,7 +246,7 @@ fn limited_knots_agree_with_a_count_of_walks() {
 fn tangles_of_every_kind_are_analysed() {
     use crate::graph::nets::{FIVE_XX, OLD_ISTIO, sidecar, timed};
     let mut seed = 0xbadc_0ffe;
-    for _ in 0..400 {
+    for _ in 0..150 {
         let size = dice(&mut seed, 7) + 1;
         let mut sketch = Sketch::default();
         let nodes: Vec<NodeIndex> = (0..size).map(|i| sketch.add(&format!("n{i}"))).collect();
