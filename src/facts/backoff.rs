@@ -1,4 +1,4 @@
-//! How delays between tries grow and how they are spread (contracts.md D-12), and their sums.
+//! How delays between tries grow and how they are spread (contracts.md D-12); their arithmetic is in `delays`.
 
 use serde::Serialize;
 

@@ -5,7 +5,7 @@
 //! of its own, which picks, and a walk over what was picked. Both are linear in what lies above it; graphs in which that
 //! would be too much keep the sum, which is never too low.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use petgraph::graph::{EdgeIndex, NodeIndex};
@@ -33,7 +33,7 @@ pub(super) fn refine(walk: &mut Walk, nodes: &mut [NodeLoad]) {
             continue;
         }
         left -= edges;
-        let (picked, _) = back(walk, node, &above, |walk, edge, hop| most_tries(walk, edge, hop));
+        let (picked, _) = back(walk, node, &above, most_tries);
         let (_, base) = back(walk, node, &above, |_, _, _| Amount::ONE);
         let load = forward(walk, &above, &picked).load;
         if let Some(told) = nodes.get_mut(node.index()) {
@@ -45,7 +45,7 @@ pub(super) fn refine(walk: &mut Walk, nodes: &mut [NodeLoad]) {
 
 /// Services that more than one way of the same choice leads to.
 fn meeting(walk: &Walk, left: &mut usize) -> HashSet<NodeIndex> {
-    let mut groups: BTreeMap<(NodeIndex, Arc<str>), HashSet<NodeIndex>> = BTreeMap::new();
+    let mut groups: BTreeMap<(NodeIndex, Arc<str>), BTreeSet<NodeIndex>> = BTreeMap::new();
     for edge in walk.net.graph.edge_references() {
         if let Some(group) = &edge.weight().one_of {
             groups.entry((edge.source(), group.clone())).or_default().insert(edge.target());

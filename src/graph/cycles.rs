@@ -350,3 +350,7 @@ fn spread(walk: &mut Walk, knot: &Knot, ways: Vec<Reach>) -> Vec<Reach> {
     let slots = |node: &NodeIndex| walk.reach.iter().skip(node.index() * kinds).take(kinds).copied();
     knot.nodes.iter().flat_map(slots).collect()
 }
+
+#[cfg(test)]
+#[path = "cycles_tests.rs"]
+mod tests;

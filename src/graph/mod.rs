@@ -24,6 +24,7 @@ pub(crate) mod nets;
 #[cfg(test)]
 mod oracle_tests;
 pub mod order;
+pub mod outage;
 pub mod paths;
 pub mod tries;
 

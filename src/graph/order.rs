@@ -10,7 +10,7 @@ use super::Net;
 use crate::facts::Operation;
 
 /// Edges looked at for each operation of a knot before it counts as a cycle without further proof.
-const WORK: usize = 1 << 24;
+const WORK: usize = 1 << 20;
 
 /// Callers first.
 #[derive(Debug, Default)]
