@@ -10,7 +10,8 @@ use super::{Draft, EdgeRef, Findings, advice};
 use crate::facts::{Class, Confidence, words};
 use crate::finding::Severity;
 use crate::graph::amount::Amount;
-use crate::graph::{Hop, Node, NodeLoad, Part, Path, System, paths};
+use crate::graph::paths::BestPaths;
+use crate::graph::{Hop, Node, NodeLoad, Part, Path, System};
 
 /// So many paths are shown; the rest is a sum.
 const PATHS: usize = 3;
@@ -28,13 +29,17 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
     // The deepest service of a path first: what is worst there explains the services above it.
     let worst = |node: &NodeIndex| loads.get(node.index()).map_or(0.0, |load| load.worst.as_f64());
     order.sort_by(|a, b| worst(b).total_cmp(&worst(a)).then(a.cmp(b)));
+    if order.is_empty() {
+        return;
+    }
+    let mut paths = BestPaths::new(system, PATHS);
     let mut explained: HashMap<NodeIndex, f64> = HashMap::new();
     for node in order {
         let Some(load) = loads.get(node.index()) else { continue };
         if explained.get(&node).is_some_and(|product| *product >= load.worst.as_f64()) {
             continue;
         }
-        let best = paths::k_best(system, node, PATHS);
+        let best = paths.to(node);
         if let Some(path) = best.first().filter(|path| is_product_of_hops(path)) {
             report(system, node, load, path, &best, findings);
             explain(system, path, &mut explained);
