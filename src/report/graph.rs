@@ -12,8 +12,8 @@ use petgraph::graph::{EdgeIndex, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use crate::facts::Class;
-use crate::graph::order::{Order, Step, ancestors, descendants};
-use crate::graph::tries::{Hop, Scratch, Tries, View as Lane};
+use crate::graph::order::{Step, ancestors, descendants};
+use crate::graph::tries::{Hop, Scratch, View as Lane};
 use crate::graph::{Edge, Factor, Net, Node, System};
 use crate::suggest::did_you_mean;
 
@@ -110,7 +110,7 @@ impl<'a> View<'a> {
             }
         };
         let is_shown = |node: NodeIndex| shown.as_ref().is_none_or(|shown| shown.contains(&node));
-        let order = Order::new(net);
+        let order = &system.order;
         let mut nodes = Vec::new();
         for step in &order.steps {
             match step {
@@ -152,6 +152,12 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The tries of a call if its callee fails in this way.
+    fn most(&self, edge: &Edge, class: Class) -> Factor {
+        let mut scratch = Scratch::default();
+        self.system.tries.most(Lane::new(edge, Default::default()), class, Hop::Last, &mut scratch)
+    }
+
     fn node(&self, node: NodeIndex) -> Option<&'a Node> {
         self.system.net.graph.node_weight(node)
     }
@@ -189,26 +195,10 @@ struct Shown<'a> {
 
 impl Shown<'_> {
     /// The failure and the tries to show: for the class that was asked for, else those with the most.
-    fn tries(&self, counts: &Counts<'_>, class: Option<Class>) -> Option<(Class, Factor)> {
-        match class {
-            Some(class) => Some((class, counts.of_edge(self.edge, class))),
+    fn tries(&self, view: &View<'_>) -> Option<(Class, Factor)> {
+        match view.class {
+            Some(class) => Some((class, view.most(self.edge, class))),
             None => self.load.map(|load| (load.class, load.factor.clone())),
         }
-    }
-}
-
-/// Tries for a class, computed when asked for.
-struct Counts<'a> {
-    tries: Tries<'a>,
-}
-
-impl<'a> Counts<'a> {
-    fn new(views: &[View<'a>]) -> Option<Self> {
-        views.first().map(|view| Counts { tries: Tries::new(view.system.facts) })
-    }
-
-    fn of_edge(&self, edge: &Edge, class: Class) -> Factor {
-        let mut scratch = Scratch::default();
-        self.tries.most(Lane::new(edge, Default::default()), class, Hop::Last, &mut scratch)
     }
 }

@@ -1,12 +1,11 @@
 //! `graph --format dot`: for Graphviz.
 
-use super::{Counts, View};
+use super::View;
 use crate::graph::amount::Amount;
 use crate::report::text::line;
 
 /// One directed graph; each environment is a cluster of its own if there are several.
 pub fn render(views: &[View<'_>]) -> String {
-    let counts = Counts::new(views);
     let mut out = String::from("digraph retrylint {\n  rankdir=LR;\n  node [shape=box];\n");
     for (at, view) in views.iter().enumerate() {
         let environment = view.system.net.environment.as_deref().unwrap_or_default();
@@ -30,7 +29,7 @@ pub fn render(views: &[View<'_>]) -> String {
         for call in view.calls() {
             let from = call.from.map_or("(any)", |node| &node.display);
             has_any |= call.from.is_none();
-            let tries = counts.as_ref().and_then(|counts| call.tries(counts, view.class));
+            let tries = call.tries(view);
             let label = match tries {
                 Some((class, factor)) if factor.tries != Amount::ONE => format!("×{} {}", factor.tries, class.name()),
                 _ => String::new(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use petgraph::graph::NodeIndex;
 use serde::Serialize;
 
-use super::{Counts, Shown, View};
+use super::{Shown, View};
 use crate::facts::{CallSource, Class, Facts, Nanos, PolicyId};
 use crate::graph::amount::Amount;
 use crate::graph::handover::possible;
@@ -16,7 +16,6 @@ use crate::report::summary::policies_of;
 
 /// The graph as JSON, with a line break at the end.
 pub fn render(views: &[View<'_>], facts: &Facts) -> String {
-    let counts = Counts::new(views);
     let mut document = Document {
         version: VERSION,
         environments: views.iter().filter_map(|view| view.system.net.environment.as_deref()).collect(),
@@ -26,9 +25,7 @@ pub fn render(views: &[View<'_>], facts: &Facts) -> String {
     };
     for view in views {
         document.services.extend(view.nodes.iter().filter_map(|node| service(view, *node, facts)));
-        if let Some(counts) = &counts {
-            document.calls.extend(view.calls().map(|shown| call(&shown, view, counts)));
-        }
+        document.calls.extend(view.calls().map(|shown| call(&shown, view)));
         document.notes.extend(view.system.net.notes.iter().map(String::as_str));
     }
     print(&document)
@@ -148,8 +145,8 @@ fn hops<'a>(system: &'a System<'_>, path: &Path) -> Vec<HopJson<'a>> {
     path.hops.iter().filter_map(hop).collect()
 }
 
-fn call<'a>(shown: &Shown<'a>, view: &View<'a>, counts: &Counts<'_>) -> CallJson<'a> {
-    let tries = shown.tries(counts, view.class);
+fn call<'a>(shown: &Shown<'a>, view: &View<'a>) -> CallJson<'a> {
+    let tries = shown.tries(view);
     CallJson {
         from: shown.from.map(|node| &*node.display),
         to: &shown.to.display,
@@ -159,26 +156,21 @@ fn call<'a>(shown: &Shown<'a>, view: &View<'a>, counts: &Counts<'_>) -> CallJson
         is_async: shown.edge.is_async,
         tries: tries.as_ref().map(|(_, factor)| factor.tries),
         class: tries.map(|(class, _)| class),
-        positions: shown
-            .edge
-            .layers
-            .iter()
-            .filter_map(|layer| position(layer, shown.edge, view.system.facts, counts))
-            .collect(),
+        positions: shown.edge.layers.iter().filter_map(|layer| position(layer, shown.edge, view)).collect(),
     }
 }
 
 /// The tries of one layer alone, by what it retries; none if nothing in it is about retrying.
-fn position(layer: &Layer, edge: &Edge, facts: &Facts, counts: &Counts<'_>) -> Option<PositionJson> {
+fn position(layer: &Layer, edge: &Edge, view: &View<'_>) -> Option<PositionJson> {
     let alone = Edge { layers: vec![layer.clone()], ..edge.clone() };
-    let policies: Vec<PolicyId> = policies_of(&alone, facts).map(|(id, _)| id).collect();
+    let policies: Vec<PolicyId> = policies_of(&alone, view.system.facts).map(|(id, _)| id).collect();
     if policies.is_empty() {
         return None;
     }
     let protocol = edge.protocol.unwrap_or(crate::facts::Protocol::Http);
     let tries = possible(protocol)
         .iter()
-        .map(|class| (class.name(), counts.of_edge(&alone, class).tries))
+        .map(|class| (class.name(), view.most(&alone, class).tries))
         .filter(|(_, tries)| *tries > Amount::ONE)
         .collect();
     Some(PositionJson { position: layer.position.name(), policies, tries })

@@ -1,6 +1,6 @@
 //! `graph --format text`: services from the roots on, then calls with the parties that retry on them.
 
-use super::{Counts, Shown, View};
+use super::{Shown, View};
 use crate::facts::{Facts, Policy, PolicyKind, words};
 use crate::graph::amount::Amount;
 use crate::graph::paths::k_best;
@@ -13,7 +13,6 @@ use crate::source::Sources;
 
 /// Services and calls of each environment.
 pub fn render(views: &[View<'_>], facts: &Facts, sources: &Sources, look: Look) -> String {
-    let counts = Counts::new(views);
     let paint = Paint(look.colour);
     let mut out = String::new();
     for view in views {
@@ -29,7 +28,7 @@ pub fn render(views: &[View<'_>], facts: &Facts, sources: &Sources, look: Look) 
         out.push_str(&services(view, look));
         for call in view.calls() {
             out.push('\n');
-            push_call(&call, view, counts.as_ref(), facts, sources, &paint, &mut out);
+            push_call(&call, view, facts, sources, &paint, &mut out);
         }
         for note in &view.system.net.notes {
             out.push_str(&format!("\nnote: {}\n", text::line(note)));
@@ -89,22 +88,14 @@ fn route(system: &System<'_>, path: &Path) -> String {
     out
 }
 
-fn push_call(
-    call: &Shown<'_>,
-    view: &View<'_>,
-    counts: Option<&Counts<'_>>,
-    facts: &Facts,
-    sources: &Sources,
-    paint: &Paint,
-    out: &mut String,
-) {
+fn push_call(call: &Shown<'_>, view: &View<'_>, facts: &Facts, sources: &Sources, paint: &Paint, out: &mut String) {
     let from = call.from.map_or("(any)", |node| &node.display);
     let arrow = format!("{} → {}", text::line(from), text::line(&call.to.display));
     out.push_str(&paint.tone(Tone::Strong, &arrow));
     if call.edge.per_request != 1.0 {
         out.push_str(&format!(", {} calls per request", words::factor(call.edge.per_request)));
     }
-    if let Some((class, factor)) = counts.and_then(|counts| call.tries(counts, view.class)) {
+    if let Some((class, factor)) = call.tries(view) {
         let least = if factor.unknown.is_empty() { "" } else { "≥ " };
         out.push_str(&format!(": {least}{}× for {} ({})", factor.tries, class.name(), class.describe()));
     }
