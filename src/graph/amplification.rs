@@ -12,6 +12,7 @@ use std::sync::Arc;
 use petgraph::Direction::Incoming;
 use petgraph::graph::{EdgeIndex, EdgeReference, NodeIndex};
 use petgraph::visit::EdgeRef;
+use rayon::prelude::*;
 
 use super::alike::Alike;
 use super::amount::Amount;
@@ -231,6 +232,11 @@ impl<'a> Walk<'a> {
             let class = spoken(*cause, view.protocol);
             let reach = self.over(view, from, class, Hop::Last, fan_out);
             arrivals.by_cause[at].join(&reach);
+            if self.alike.count() == 1 {
+                // Whatever fails is retried by all or none, so that it does not matter where it came about.
+                arrivals.by_kind[0].join(&reach);
+                return;
+            }
         }
         let emits = emits(self.net, edge.target());
         let mut known = std::mem::take(&mut self.known);
@@ -348,22 +354,26 @@ pub fn amplification_of(net: &Net, (tries, alike, order): (&Tries, &Alike, &Orde
         (node.rate, node.rate_worst) = (rate.healthy, rate.worst);
     }
 
-    let mut scratch = Scratch::default();
-    let mut greatest = |edge: &Edge, traffic: Traffic| -> EdgeLoad {
+    let greatest = |scratch: &mut Scratch, edge: &Edge, traffic: Traffic| -> EdgeLoad {
         let view = View::new(edge, traffic);
         let (arriving, unsent) = (alike.arriving(view.protocol), alike.unsent(view.protocol));
         if edge.layers.is_empty() {
             let class = arriving.first().copied().unwrap_or(Class::Overload);
             return EdgeLoad { class, factor: Factor::default(), unsent: None };
         }
-        tries.greatest(view, arriving, unsent, &mut scratch)
+        tries.greatest(view, arriving, unsent, scratch)
     };
     let edges: Vec<EdgeLoad> = net
         .graph
-        .edge_references()
-        .map(|edge| greatest(edge.weight(), traffic(net, &healthy, edge.source(), edge.weight())))
+        .raw_edges()
+        .par_iter()
+        .with_min_len(1024)
+        .map_init(Scratch::default, |scratch, edge| {
+            greatest(scratch, &edge.weight, traffic(net, &healthy, edge.source(), &edge.weight))
+        })
         .collect();
-    let open = net.open.iter().map(|(_, edge)| greatest(edge, Traffic::default())).collect();
+    let mut scratch = Scratch::default();
+    let open = net.open.iter().map(|(_, edge)| greatest(&mut scratch, edge, Traffic::default())).collect();
     name_unknown(net, order, &edges, &mut nodes);
     Amplification { nodes, edges, open, cycles }
 }

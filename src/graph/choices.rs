@@ -33,7 +33,7 @@ pub(super) fn refine(walk: &mut Walk, nodes: &mut [NodeLoad]) {
             continue;
         }
         left -= edges;
-        let (picked, _) = back(walk, node, &above, |walk, edge, hop| most_tries(walk, edge, hop));
+        let (picked, _) = back(walk, node, &above, most_tries);
         let (_, base) = back(walk, node, &above, |_, _, _| Amount::ONE);
         let load = forward(walk, &above, &picked).load;
         if let Some(told) = nodes.get_mut(node.index()) {

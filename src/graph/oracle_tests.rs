@@ -3,9 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use petgraph::Direction::Incoming;
 use petgraph::graph::{EdgeIndex, NodeIndex};
-use petgraph::visit::EdgeRef;
 
 use super::nets::{FIVE_XX, INBOUND, NEW_ISTIO, OLD_ISTIO, Sketch, at, code, on, sidecar, written};
 use super::paths::k_best;
@@ -276,7 +274,7 @@ fn small_graphs_agree_with_a_model_that_plays_everything() {
                 }
                 let mut products: Vec<(u128, Vec<usize>)> =
                     paths.into_iter().map(|path| (model.product(&path), path)).collect();
-                products.sort_by(|a, b| b.0.cmp(&a.0));
+                products.sort_by_key(|(product, _)| std::cmp::Reverse(*product));
                 let load = causes().into_iter().map(|cause| model.load_of(service, cause)).max().unwrap();
                 let at = format!("graph {round}, service {service}");
                 assert_eq!(node.worst.as_f64(), products[0].0 as f64, "worst path, {at}");
@@ -306,7 +304,6 @@ fn small_graphs_agree_with_a_model_that_plays_everything() {
                 let parts: f64 = edge.factor.parts.iter().map(|part| part.tries.as_f64()).product();
                 assert_eq!(parts, most as f64, "parts of call {at} of graph {round}");
             }
-            assert_eq!(system.net.graph.edges_directed(NodeIndex::new(0), Incoming).map(|e| e.id()).count(), 0);
         });
     }
 }

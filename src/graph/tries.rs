@@ -87,6 +87,8 @@ pub(super) struct Retry {
     is_unknown: bool,
     /// Whether `times` is counted from a limit on time.
     about: bool,
+    /// Whether it has a budget of its own.
+    has_budget: bool,
 }
 
 impl Retry {
@@ -105,6 +107,7 @@ impl Retry {
             speaker: Speaker::of(policy),
             is_unknown: !known || copies == Some(None),
             about,
+            has_budget: policy.budget.limit().is_some(),
         }
     }
 
@@ -243,7 +246,8 @@ impl<'a> Tries<'a> {
         if tries == Amount::ONE && !is_unknown {
             return outcome;
         }
-        let bound = self.bound(view, nest, id);
+        // Policies are large and far apart in memory; most have no budget to look up.
+        let bound = (retry.has_budget || nest.upstream.is_some()).then(|| self.bound(view, nest, id)).flatten();
         let part = Part { policy: id, position: layer.position, site: nest.site, tries, bound };
         trail.push(Step { part, before: outcome.trail });
         let own = if is_unknown { f64::INFINITY } else { tries.as_f64() };
