@@ -51,28 +51,51 @@ pub fn k_best(system: &System, node: NodeIndex, k: usize) -> Vec<Path> {
     if k == 0 || node.index() >= system.net.graph.node_count() {
         return Vec::new();
     }
-    let mut search = Search {
-        system,
-        k,
-        ways: Vec::new(),
-        best: HashMap::new(),
-        paths: HashMap::new(),
-        scratch: Scratch::default(),
-    };
-    let above = ancestors(&system.net, node);
-    search.climb(above);
-    let mut found = Vec::new();
-    for cause in system.alike.causes() {
-        for edge in system.net.graph.edges_directed(node, Incoming) {
-            let view = View::new(edge.weight(), traffic_from(system, edge.source(), edge.weight()));
-            search.over(edge, spoken(*cause, view.protocol), tries::Hop::Last, &mut found);
-        }
-    }
-    let found = best_of(found, k);
-    found.iter().map(|way| search.told(way)).collect()
+    let mut search = Search::new(system, k);
+    search.climb(ancestors(&system.net, node));
+    search.to(node)
 }
 
-impl Search<'_, '_> {
+/// The same for many services of one system, for the price of one: what is shared above them is looked at once.
+pub struct BestPaths<'s, 'a> {
+    search: Search<'s, 'a>,
+}
+
+impl<'s, 'a> BestPaths<'s, 'a> {
+    /// Prepares to tell the `k` best paths to any service.
+    pub fn new(system: &'s System<'a>, k: usize) -> Self {
+        let mut search = Search::new(system, k);
+        if k > 0 {
+            search.climb(system.net.graph.node_indices().collect());
+        }
+        BestPaths { search }
+    }
+
+    /// As [`k_best`].
+    pub fn to(&mut self, node: NodeIndex) -> Vec<Path> {
+        if self.search.k == 0 { Vec::new() } else { self.search.to(node) }
+    }
+}
+
+impl<'s, 'a> Search<'s, 'a> {
+    fn new(system: &'s System<'a>, k: usize) -> Self {
+        Search { system, k, ways: Vec::new(), best: HashMap::new(), paths: HashMap::new(), scratch: Scratch::default() }
+    }
+
+    /// The best paths to a service whose callers' lists are filled.
+    fn to(&mut self, node: NodeIndex) -> Vec<Path> {
+        let system = self.system;
+        let mut found = Vec::new();
+        for cause in system.alike.causes() {
+            for edge in system.net.graph.edges_directed(node, Incoming) {
+                let view = View::new(edge.weight(), traffic_from(system, edge.source(), edge.weight()));
+                self.over(edge, spoken(*cause, view.protocol), tries::Hop::Last, &mut found);
+            }
+        }
+        let found = best_of(found, self.k);
+        found.iter().map(|way| self.told(way)).collect()
+    }
+
     /// Fills the lists of all these services, callers first.
     fn climb(&mut self, above: HashSet<NodeIndex>) {
         let order = &self.system.order;
@@ -248,7 +271,10 @@ mod tests {
                 }
                 text
             };
-            k_best(system, node, k).iter().map(show).collect()
+            let best = k_best(system, node, k);
+            let products = |paths: &[Path]| paths.iter().map(|path| path.product).collect::<Vec<_>>();
+            assert_eq!(products(&BestPaths::new(system, k).to(node)), products(&best));
+            best.iter().map(show).collect()
         })
     }
 

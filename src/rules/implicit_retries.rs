@@ -2,14 +2,18 @@
 
 use std::collections::HashMap;
 
+use petgraph::graph::NodeIndex;
+
 use super::view::EdgeView;
 use super::{EdgeRef, Findings, advice};
 use crate::facts::{Classes, Dialect, Policy, PolicyId, PolicyKind, Position, Protocol, words};
 use crate::finding::{Identity, Severity};
-use crate::graph::{Nest, System, paths};
+use crate::graph::amount::Amount;
+use crate::graph::paths::BestPaths;
+use crate::graph::{Nest, System};
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
-    let mut on_best_path = BestPaths::default();
+    let mut on_best_path = Factors::default();
     for view in EdgeView::all(system) {
         for layer in view.edge.layers.iter().filter(|layer| layer.position.is_request_path()) {
             for nest in &layer.alternatives {
@@ -24,13 +28,13 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
     }
 }
 
-fn report(
-    system: &System,
+fn report<'s, 'a>(
+    system: &'s System<'a>,
     view: &EdgeView,
     nest: &Nest,
     id: PolicyId,
     policy: &Policy,
-    on_best_path: &mut BestPaths,
+    on_best_path: &mut Factors<'s, 'a>,
     findings: &mut Findings,
 ) {
     let by = policy.attempts.default_by().unwrap_or(&policy.source).to_owned();
@@ -112,27 +116,29 @@ fn product_on_edge(system: &System, view: &EdgeView, id: PolicyId) -> Option<f64
     .then_some(product)
 }
 
-/// The worst path into each callee, looked up once.
+/// What multiplies on the worst path into each callee, looked up once.
 #[derive(Default)]
-struct BestPaths(HashMap<petgraph::graph::NodeIndex, Vec<(EdgeRef, PolicyId, f64)>>);
+struct Factors<'s, 'a> {
+    paths: Option<BestPaths<'s, 'a>>,
+    by_callee: HashMap<NodeIndex, Vec<(EdgeRef, PolicyId)>>,
+}
 
-impl BestPaths {
+impl<'s, 'a> Factors<'s, 'a> {
     /// What one request becomes at the callee by its worst path, if that is above the limit, in an overload or timeout
     /// class, and the default on this edge is a factor of it.
-    fn product(&mut self, system: &System, view: &EdgeView, id: PolicyId) -> Option<f64> {
+    fn product(&mut self, system: &'s System<'a>, view: &EdgeView, id: PolicyId) -> Option<f64> {
         let node = system.amplification.nodes.get(view.target.index())?;
         let worst = node.worst.as_f64();
         if worst <= system.limits.max_amplification || !node.class.is_some_and(|class| Classes::OVERLOAD.contains(class)) {
             return None;
         }
-        let factors = self.0.entry(view.target).or_insert_with(|| {
-            let best = paths::k_best(system, view.target, 1);
+        let paths = self.paths.get_or_insert_with(|| BestPaths::new(system, 1));
+        let factors = self.by_callee.entry(view.target).or_insert_with(|| {
+            let best = paths.to(view.target);
             let hops = best.iter().flat_map(|path| &path.hops);
-            hops.flat_map(|hop| {
-                hop.factor.parts.iter().map(|part| (EdgeRef::Net(hop.edge), part.policy, part.tries.as_f64()))
-            })
-            .collect()
+            let parts = hops.flat_map(|hop| hop.factor.parts.iter().map(|part| (EdgeRef::Net(hop.edge), part)));
+            parts.filter(|(_, part)| part.tries > Amount::ONE).map(|(edge, part)| (edge, part.policy)).collect()
         });
-        factors.iter().any(|(edge, policy, tries)| *edge == view.at && *policy == id && *tries > 1.0).then_some(worst)
+        factors.contains(&(view.at, id)).then_some(worst)
     }
 }

@@ -10,10 +10,13 @@ use super::{Draft, EdgeRef, Findings, advice};
 use crate::facts::{Class, Confidence, words};
 use crate::finding::Severity;
 use crate::graph::amount::Amount;
-use crate::graph::{Hop, Node, NodeLoad, Part, Path, System, paths};
+use crate::graph::paths::BestPaths;
+use crate::graph::{Hop, Node, NodeLoad, Part, Path, System};
 
 /// So many paths are shown; the rest is a sum.
 const PATHS: usize = 3;
+/// So many factors are shown, those nearest the callee.
+const FACTORS: usize = 24;
 /// So many ways to switch retries off are named in the help.
 const SWITCHES: usize = 3;
 
@@ -28,13 +31,17 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
     // The deepest service of a path first: what is worst there explains the services above it.
     let worst = |node: &NodeIndex| loads.get(node.index()).map_or(0.0, |load| load.worst.as_f64());
     order.sort_by(|a, b| worst(b).total_cmp(&worst(a)).then(a.cmp(b)));
+    if order.is_empty() {
+        return;
+    }
+    let mut paths = BestPaths::new(system, PATHS);
     let mut explained: HashMap<NodeIndex, f64> = HashMap::new();
     for node in order {
         let Some(load) = loads.get(node.index()) else { continue };
         if explained.get(&node).is_some_and(|product| *product >= load.worst.as_f64()) {
             continue;
         }
-        let best = paths::k_best(system, node, PATHS);
+        let best = paths.to(node);
         if let Some(path) = best.first().filter(|path| is_product_of_hops(path)) {
             report(system, node, load, path, &best, findings);
             explain(system, path, &mut explained);
@@ -135,11 +142,17 @@ fn greatest(hop: &Hop) -> Option<&Part> {
     })
 }
 
-/// One label per factor, from the root on, each with the product so far; the last hop's is the primary one.
+/// One label per factor, from the root on, each with the product so far; the last hop's is the primary one. A path of
+/// thousands of hops, which somebody may feed us, would make the output grow with its square.
 fn label_hops(system: &System, path: &Path, draft: &mut Draft) {
     let mut product = Amount::ONE;
     let mut is_first = true;
     let primary = path.hops.last().and_then(greatest);
+    let all = path.hops.iter().flat_map(|hop| &hop.factor.parts).filter(|part| part.tries > Amount::ONE).count();
+    let mut left_out = all.saturating_sub(FACTORS);
+    if left_out > 0 {
+        draft.note(format!("and {} factors above those that are shown", words::grouped(left_out as u128)));
+    }
     for hop in &path.hops {
         let Some((from, to)) = ends(system, hop) else { continue };
         let edge = system.net.graph.edge_weight(hop.edge);
@@ -162,6 +175,8 @@ fn label_hops(system: &System, path: &Path, draft: &mut Draft) {
             );
             if primary.is_some_and(|primary| std::ptr::eq(primary, part)) {
                 draft.label(text);
+            } else if left_out > 0 {
+                left_out -= 1;
             } else {
                 draft.related(part.site, text);
             }
