@@ -91,11 +91,6 @@ impl Source {
         start..start + text.trim_end_matches(['\n', '\r']).len()
     }
 
-    /// How many lines there are.
-    pub fn line_count(&self) -> usize {
-        self.lines().len()
-    }
-
     /// Line and column of a byte offset. An offset inside a character counts as its start; past the end, as the end.
     pub fn position(&self, offset: u32) -> Position {
         let line = self.line_of(offset);

@@ -37,7 +37,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         let Some(id) = view.time.and_then(|time| time.gives_up_by) else { continue };
         let Some(policy) = system.facts.policy(id) else { continue };
         let (from, to) = (view.caller.map_or("any caller", |node| &*node.display), &*view.callee.display);
-        let share = 1.0 - gives_up.as_secs_f64() / slowest.as_secs_f64();
+        let share = deadlines::abandoned_share(gives_up, slowest);
         let short = format!("`{from}` leaves `{to}` after {gives_up}, `{to}` may go on for {slowest}");
         let draft = findings.report(
             advice::site(policy, policy.attempt_timeout.span().or(policy.total.limit.span())),

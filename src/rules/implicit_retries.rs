@@ -6,7 +6,7 @@ use petgraph::graph::NodeIndex;
 
 use super::view::EdgeView;
 use super::{EdgeRef, Findings, advice};
-use crate::facts::{Classes, Dialect, Policy, PolicyId, PolicyKind, Position, Protocol, words};
+use crate::facts::{Classes, Dialect, Policy, PolicyId, PolicyKind, Position, words};
 use crate::finding::{Identity, Severity};
 use crate::graph::amount::Amount;
 use crate::graph::paths::BestPaths;
@@ -53,7 +53,7 @@ fn report<'s, 'a>(
         .many(format!("{by} retries "), format!(" calls {times} {place} although no file says so"))
         .label(format!("nothing set here, so {by}'s default stands: {}", advice::tries_in_words(policy)));
     if let Some(on) = policy.retries_on.known() {
-        let classes: Vec<&str> = on.and(spoken(view)).iter().map(|class| class.name()).collect();
+        let classes: Vec<&str> = on.and(view.possible()).iter().map(|class| class.name()).collect();
         if !classes.is_empty() {
             draft.note(format!("it repeats what fails as {}", words::list(&classes)));
         }
@@ -87,11 +87,6 @@ fn times(retries: u64) -> String {
     }
 }
 
-/// The classes that an edge can produce.
-fn spoken(view: &EdgeView) -> Classes {
-    if view.edge.protocol == Some(Protocol::Grpc) { Classes::GRPC } else { Classes::HTTP }
-}
-
 /// Whether a known unsafe method is repeated in a class in which it may have been carried out.
 fn repeats_unsafe(view: &EdgeView, policy: &Policy) -> bool {
     let Some(operation) = &view.edge.operation else { return false };
@@ -102,7 +97,7 @@ fn repeats_unsafe(view: &EdgeView, policy: &Policy) -> bool {
     is_unsafe
         && covered
         && view.edge.idempotent != Some(true)
-        && policy.retries_on.known().is_some_and(|on| !on.and(Classes::UNSAFE).and(spoken(view)).is_empty())
+        && policy.retries_on.known().is_some_and(|on| !on.and(Classes::UNSAFE).and(view.possible()).is_empty())
 }
 
 /// The tries of the edge alone, if the default is one of two or more factors of an overload above the limit.

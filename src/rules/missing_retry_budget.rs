@@ -7,7 +7,7 @@ use crate::graph::System;
 pub(super) fn check(system: &System, findings: &mut Findings) {
     for found in bounds::unbounded(system, has_budget) {
         let callee = &found.callee.display;
-        let retriers = match found.callers {
+        let retriers = match found.callers.len() {
             0 => "retries towards it have".to_owned(),
             1 => "its caller's retries have".to_owned(),
             n => format!("the retries of its {} callers have", words::number(n as u64)),

@@ -28,7 +28,6 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         if policy.other_host {
             draft
                 .severity(Severity::Note)
-                .pedantic()
                 .note("each retry goes to another host, so no single host gets them all");
         }
     }

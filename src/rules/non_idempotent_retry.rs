@@ -62,8 +62,7 @@ fn suspect<'s>(view: EdgeView<'s>, nest: &'s Nest, policy: &Policy) -> Option<Su
     if harmless || policy.idempotent.why().is_some() || !methods.may_be_unsafe() {
         return None;
     }
-    let spoken = if view.edge.protocol == Some(Protocol::Grpc) { Classes::GRPC } else { Classes::HTTP };
-    let dangerous = Classes::UNSAFE.and(spoken);
+    let dangerous = Classes::UNSAFE.and(view.possible());
     let written = policy.names_classes.and(dangerous);
     let (what, is_unsafe) = what(&view, policy, methods);
     match is_unsafe {

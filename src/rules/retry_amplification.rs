@@ -94,7 +94,7 @@ fn ends<'s>(system: &'s System, hop: &Hop) -> Option<(&'s Node, &'s Node)> {
 fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: &[Path], findings: &mut Findings) {
     let Some((first, last)) = path.hops.first().zip(path.hops.last()) else { return };
     let Some(((root, _), (_, callee))) = ends(system, first).zip(ends(system, last)) else { return };
-    let Some(site) = greatest(last).map(|part| part.site) else { return };
+    let Some(site) = last.factor.greatest().map(|part| part.site) else { return };
     let Some(severity) = level(system, load) else { return };
 
     let least = if load.is_lower_bound { "at least " } else { "" };
@@ -134,20 +134,12 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: 
     }
 }
 
-/// The part of a hop with most tries; of equals the one nearest the callee.
-fn greatest(hop: &Hop) -> Option<&Part> {
-    hop.factor.parts.iter().fold(None, |best: Option<&Part>, part| match best {
-        Some(best) if best.tries > part.tries => Some(best),
-        _ => Some(part),
-    })
-}
-
 /// One label per factor, from the root on, each with the product so far; the last hop's is the primary one. A path of
 /// thousands of hops, which somebody may feed us, would make the output grow with its square.
 fn label_hops(system: &System, path: &Path, draft: &mut Draft) {
     let mut product = Amount::ONE;
     let mut is_first = true;
-    let primary = path.hops.last().and_then(greatest);
+    let primary = path.hops.last().and_then(|hop| hop.factor.greatest());
     let all = path.hops.iter().flat_map(|hop| &hop.factor.parts).filter(|part| part.tries > Amount::ONE).count();
     let mut left_out = all.saturating_sub(FACTORS);
     if left_out > 0 {
@@ -272,7 +264,7 @@ fn owners(system: &System, path: &Path) -> Option<String> {
 /// What would change it: retries at one hop only, or a budget at the last one.
 fn help(system: &System, path: &Path, callee: &str) -> Option<String> {
     let last = path.hops.last()?;
-    let kept = greatest(last)?;
+    let kept = last.factor.greatest()?;
     let off: Vec<&Part> = path
         .hops
         .iter()

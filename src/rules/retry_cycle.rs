@@ -7,11 +7,10 @@ use crate::graph::{Cycle, System};
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
     for cycle in &system.amplification.cycles {
-        let grows = cycle.gain >= 1.0;
-        if grows && cycle.max_hops.is_some() {
+        if cycle.max_hops.is_some() {
             continue; // it ends, and what it adds up to is in every number already
         }
-        report(system, cycle, grows, findings);
+        report(system, cycle, cycle.gain >= 1.0, findings);
     }
 }
 

@@ -10,7 +10,9 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         let Some(jitter) = policy.jitter.known().filter(|jitter| !jitter.is_none()) else { continue };
         let Some(last) = policy.last_delay().filter(|last| last.nominal >= system.limits.min_jitter_delay) else { continue };
         let spread = last.spread();
-        if policy.tries().is_none_or(|tries| tries <= 2) || spread >= system.limits.min_jitter || spread <= 0.0 {
+        // Of a recursion of its own only the bounds are known: where they meet, the spread cannot be told.
+        let is_untold = jitter.decorrelated && spread <= 0.0;
+        if policy.tries().is_none_or(|tries| tries <= 2) || spread >= system.limits.min_jitter || is_untold {
             continue;
         }
         let width = last.greatest - last.least;

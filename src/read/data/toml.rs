@@ -11,14 +11,7 @@ const MAX_DEPTH: usize = 128;
 
 /// Reads `text`; what is readable beside an error stays.
 pub fn parse(file: FileId, text: &str) -> Tree {
-    let mut tree = Tree {
-        file,
-        nodes: Vec::new(),
-        documents: Vec::new(),
-        comments: Vec::new(),
-        errors: Vec::new(),
-        is_template: false,
-    };
+    let mut tree = Tree::empty(file);
     if let Err(at) = scan(&mut tree, text) {
         tree.errors.push(ReadError {
             span: Span::new(file, at..at + 1),
