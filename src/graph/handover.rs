@@ -110,6 +110,7 @@ mod tests {
         speaker.hands_out(class, protocol).iter().map(Class::name).collect()
     }
 
+    /// M-8, M-13, M-14.
     #[test]
     fn proxies_answer_in_their_own_words() {
         use Class::*;

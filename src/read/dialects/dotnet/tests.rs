@@ -45,6 +45,14 @@ const WHOLE: &str = r#"{
   },
 }"#;
 
+/// [T-01]
+#[test]
+fn max_retry_attempts_counts_retries() {
+    let policy = policy(r#""Retry": { "MaxRetryAttempts": 3 }"#);
+    assert_eq!(policy.tries(), Some(4));
+    assert_eq!(policy.count_in_words().as_deref(), Some("`MaxRetryAttempts: 3` means three retries: four tries"));
+}
+
 #[test]
 fn a_whole_section_is_one_policy() {
     let [policy] = policies(WHOLE).try_into().unwrap();
