@@ -359,3 +359,26 @@ fn hostile_names_and_contents_reach_the_terminal_as_pictures() {
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["findings"][0]["path"], "a\u{1b}]0;owned\u{7}\n\u{202e}.yaml");
 }
+
+#[test]
+fn what_the_settings_state_about_services_counts() {
+    let settings = "\
+[services.api]
+accept = { max-amplification = 20, reason = \"drained by ops\" }
+
+[[calls]]
+from = \"edge\"
+to = \"web\"
+per-request = 2
+";
+    let folder = Folder::new("stated", &[("retrylint.toml", settings), ("deploy/services.yaml", NINE)]);
+    let graph: Value = serde_json::from_str(&folder.run(&["graph", "--format", "json"]).stdout).unwrap();
+    let names: Vec<&str> =
+        graph["services"].as_array().unwrap().iter().map(|service| service["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["edge", "web", "api"]);
+    assert_eq!(graph["services"][2]["load"], 18);
+    // From another folder the nearest settings upwards hold too, and paths are shown from there.
+    let mut command = folder.command(&["policies"]);
+    let run: Run = command.current_dir(folder.path("deploy")).output().unwrap().into();
+    assert!(run.stdout.contains("services.yaml:5"), "{}", run.stdout);
+}

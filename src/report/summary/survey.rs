@@ -274,7 +274,7 @@ mod tests {
         assert_eq!((worst.factor, worst.class, worst.lower_bound), (Amount::Exact(9), "overload", false));
         let worst = summary(&chain("\"${N}\"")).worst_path.unwrap();
         assert_eq!((worst.hops.len(), worst.factor, worst.lower_bound), (1, Amount::Exact(8), false));
-        assert_eq!(summary(&chain("1").replace('8', "1").replace('3', "1")).worst_path, None);
+        assert_eq!(summary(&chain("1").replace(['8', '3'], "1")).worst_path, None);
     }
 
     #[test]
