@@ -42,8 +42,8 @@ fn report<'s, 'a>(
     let product = on_best_path.product(system, view, id).or_else(|| product_on_edge(system, view, id));
     let repeats_unsafe = repeats_unsafe(view, policy);
     let place = advice::place(policy.position);
-    let draft = findings
-        .report(nest.site, format!("{by} retries {} {times} {place} although no file says so", view.arrow()));
+    let draft =
+        findings.report(nest.site, format!("{by} retries {} {times} {place} although no file says so", view.arrow()));
     draft
         .about(id, policy)
         .identity(Identity::Place(format!("default of {by} {}", policy.position.name()).into()))
@@ -67,10 +67,11 @@ fn report<'s, 'a>(
         _ => "write the number of tries that is wanted, one where a repeated call is not",
     });
     match product {
-        Some(product) => draft
-            .severity(Severity::Warning)
-            .weight(product)
-            .note(format!("it is a factor in {} requests for one at `{}`", words::factor(product), view.callee.display)),
+        Some(product) => draft.severity(Severity::Warning).weight(product).note(format!(
+            "it is a factor in {} requests for one at `{}`",
+            words::factor(product),
+            view.callee.display
+        )),
         None if repeats_unsafe => {
             draft.severity(Severity::Warning).note("among what it repeats are requests that must not be made twice")
         }
@@ -91,9 +92,10 @@ fn times(retries: u64) -> String {
 fn repeats_unsafe(view: &EdgeView, policy: &Policy) -> bool {
     let Some(operation) = &view.edge.operation else { return false };
     let is_unsafe = super::non_idempotent_retry::is_unsafe(operation, view.edge.protocol) == Some(true);
-    let covered = operation.method.as_deref().is_none_or(|method| {
-        policy.methods.known().is_some_and(|methods| methods.covers(method))
-    });
+    let covered = operation
+        .method
+        .as_deref()
+        .is_none_or(|method| policy.methods.known().is_some_and(|methods| methods.covers(method)));
     is_unsafe
         && covered
         && view.edge.idempotent != Some(true)
@@ -124,7 +126,9 @@ impl<'s, 'a> Factors<'s, 'a> {
     fn product(&mut self, system: &'s System<'a>, view: &EdgeView, id: PolicyId) -> Option<f64> {
         let node = system.amplification.nodes.get(view.target.index())?;
         let worst = node.worst.as_f64();
-        if worst <= system.limits.max_amplification || !node.class.is_some_and(|class| Classes::OVERLOAD.contains(class)) {
+        if worst <= system.limits.max_amplification
+            || !node.class.is_some_and(|class| Classes::OVERLOAD.contains(class))
+        {
             return None;
         }
         let paths = self.paths.get_or_insert_with(|| BestPaths::new(system, 1));

@@ -70,8 +70,7 @@ fn multiplies(hop: &Hop) -> bool {
 /// Whether two or more hops multiply, the last one among them. One hop alone is stacked-retries; where the last one adds
 /// nothing, the service above it has the same number and is the place to look.
 fn is_product_of_hops(path: &Path) -> bool {
-    path.hops.last().is_some_and(multiplies)
-        && path.hops.iter().filter(|hop| multiplies(hop)).count() >= 2
+    path.hops.last().is_some_and(multiplies) && path.hops.iter().filter(|hop| multiplies(hop)).count() >= 2
 }
 
 /// Remembers what this path says about the services on it.
@@ -201,7 +200,8 @@ fn budgets(load: &NodeLoad, path: &Path) -> String {
     let parts = || path.hops.iter().flat_map(|hop| &hop.factor.parts).filter(|part| part.tries > Amount::ONE);
     match load.bounded {
         Some(bounded) if parts().any(|part| part.bound.is_some()) => {
-            let all = if load.all_bounded { "every layer on this path has a budget" } else { "some layers have a budget" };
+            let all =
+                if load.all_bounded { "every layer on this path has a budget" } else { "some layers have a budget" };
             format!("{all}: while they hold, {}", requests(Amount::from_f64(bounded)))
         }
         _ => "no layer on this path has a budget".to_owned(),

@@ -12,7 +12,8 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         if !policy.position.is_request_path() || policy.purpose != Purpose::Request {
             continue;
         }
-        let (Some(slowest), Some(tries), Some(attempt)) = (deadlines::slowest(policy), policy.tries(), attempt(policy)) else {
+        let (Some(slowest), Some(tries), Some(attempt)) = (deadlines::slowest(policy), policy.tries(), attempt(policy))
+        else {
             continue;
         };
         if tries < 2 || slowest <= limit || !is_written(policy) {
@@ -23,10 +24,10 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             site(policy),
             format!("a {} may take {slowest}: {stacked}{}", ends.call(policy), with_delays(policy, tries)),
         );
-        draft.about(id, policy).label(stacked).help(format!(
-            "limit the whole call: {}",
-            delay_advice::total_timeout(policy, attempt.min(limit))
-        ));
+        draft
+            .about(id, policy)
+            .label(stacked)
+            .help(format!("limit the whole call: {}", delay_advice::total_timeout(policy, attempt.min(limit))));
         connecting(policy, draft);
     }
     inside_shorter_limits(system, findings);

@@ -205,7 +205,10 @@ fn a_path_of_a_hundred_hops_shows_those_nearest_the_callee() {
     let drafts = check(sketch);
     assert_eq!(drafts.len(), 1);
     let finding = &drafts[0].finding;
-    assert_eq!(finding.message, "one request to `s0` can become 1,267,650,600,228,229,401,496,703,205,376 requests at `s100`");
+    assert_eq!(
+        finding.message,
+        "one request to `s0` can become 1,267,650,600,228,229,401,496,703,205,376 requests at `s100`"
+    );
     assert_eq!(finding.labels.len(), 24);
     assert!(finding.labels[1].text.starts_with("s76 → s77: one retry, two tries (×2 = "), "{}", finding.labels[1].text);
     assert!(finding.notes.contains(&"and 76 factors above those that are shown".to_owned()));
