@@ -95,10 +95,7 @@ impl Source {
     pub fn position(&self, offset: u32) -> Position {
         let line = self.line_of(offset);
         let start = self.line_range(line).start;
-        let mut end = (offset as usize).clamp(start, self.text.len());
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = floor_boundary(&self.text, (offset as usize).max(start));
         let text = self.text.get(start..end).unwrap_or_default();
         let bom = usize::from(start == 0 && text.starts_with('\u{feff}'));
         Position { line: line as u32 + 1, column: (text.chars().count() - bom) as u32 + 1 }
@@ -108,6 +105,15 @@ impl Source {
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or_default()
     }
+}
+
+/// The last character boundary that is not after `at`.
+pub fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 /// Every file of the run that a fact may point into, by [`FileId`].
