@@ -104,7 +104,7 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: 
     let draft = findings.report(site, message);
     draft.severity(severity).path(&root.display, &callee.display).weight(many.as_f64());
     label_hops(system, path, draft);
-    draft.note(format!("{}; {}", worst_for(system, path, &callee.display), budgets(load, path)));
+    draft.note(format!("{}; {}", worst_for(system, path, &callee.display), budgets(system, load, path)));
     if many > path.product {
         draft.note(format!("{} without the circle on the way, whose rounds multiply too", requests(path.product)));
     }
@@ -196,16 +196,26 @@ fn worst_for(system: &System, path: &Path, callee: &str) -> String {
 }
 
 /// What budgets make of it.
-fn budgets(load: &NodeLoad, path: &Path) -> String {
+fn budgets(system: &System, load: &NodeLoad, path: &Path) -> String {
     let parts = || path.hops.iter().flat_map(|hop| &hop.factor.parts).filter(|part| part.tries > Amount::ONE);
     match load.bounded {
         Some(bounded) if parts().any(|part| part.bound.is_some()) => {
             let all =
                 if load.all_bounded { "every layer on this path has a budget" } else { "some layers have a budget" };
-            format!("{all}: while they hold, {}", requests(Amount::from_f64(bounded)))
+            let floor = path.hops.iter().find_map(|hop| floor(system, hop)).unwrap_or_default();
+            format!("{all}: while they hold, {}{floor}", requests(Amount::from_f64(bounded)))
         }
         _ => "no layer on this path has a budget".to_owned(),
     }
+}
+
+/// The first floor of a hop's budgets that is in no figure: `, above its floor of 10/s per instance`.
+fn floor(system: &System, hop: &Hop) -> Option<String> {
+    let edge = system.net.graph.edge_weight(hop.edge)?;
+    let (caller, _) = system.net.graph.edge_endpoints(hop.edge)?;
+    let rate = system.amplification.nodes.get(caller.index())?.rate;
+    let floor = hop.factor.multiplying().find_map(|part| advice::floor(system, edge, part, rate))?;
+    Some(format!(", above {floor}"))
 }
 
 /// A number of requests in words.

@@ -1,7 +1,7 @@
 //! Layers that multiply on one edge. Page: `rules/stacked-retries.md`.
 
 use super::view::{EdgeView, nest_of};
-use super::{Findings, advice};
+use super::{EdgeRef, Findings, advice};
 use crate::facts::{Class, Confidence, Facts, Policy, PolicyKind, words};
 use crate::finding::Severity;
 use crate::graph::{Factor, Part, System};
@@ -100,7 +100,14 @@ fn report(system: &System, view: &EdgeView, others: &[EdgeView], findings: &mut 
         }
     }
     if let Some(bounded) = factor.bounded.filter(|bounded| *bounded < total.as_f64()) {
-        draft.note(format!("while budgets hold, {} {what}", words::factor(bounded)));
+        let rate = match view.at {
+            EdgeRef::Net(edge) => system.net.graph.edge_endpoints(edge),
+            EdgeRef::Open(_) => None,
+        };
+        let rate = rate.and_then(|(caller, _)| system.amplification.nodes.get(caller.index())?.rate);
+        let floor = factor.multiplying().find_map(|part| advice::floor(system, view.edge, part, rate));
+        let floor = floor.map_or_else(String::new, |floor| format!(", above {floor}"));
+        draft.note(format!("while budgets hold, {} {what}{floor}", words::factor(bounded)));
     }
     if !others.is_empty() {
         let names: Vec<String> = others.iter().take(3).map(EdgeView::arrow).collect();

@@ -103,25 +103,43 @@ fn three_paths_are_named_and_the_rest_is_a_sum() {
     );
 }
 
-#[test]
-fn budgets_on_every_layer_decide_and_on_some_are_told() {
+/// The storm with budgets of a tenth and this floor on its first hops.
+fn with_budgets(hops: usize, floor: Floor) -> Sketch {
     let budget = |mut policy: Policy| {
         policy.budget = written(Limit::At(Budget {
             ratio: written(0.1),
-            floor: written(Floor::PerSecond(0.0)),
+            floor: written(floor),
             window: written(Limit::None),
             base: BudgetBase::Originals,
         }))
         .boxed();
         policy
     };
-    let hops = |with: usize| {
-        let mut sketch = Sketch::default();
-        for (at, (from, to, tries)) in STORM.iter().enumerate() {
-            sketch.call(from, to, [if at < with { budget(code(*tries)) } else { code(*tries) }]);
-        }
-        check(sketch)
-    };
+    let mut sketch = Sketch::default();
+    for (at, (from, to, tries)) in STORM.iter().enumerate() {
+        sketch.call(from, to, [if at < hops { budget(code(*tries)) } else { code(*tries) }]);
+    }
+    sketch
+}
+
+/// D-13: without a rate the floor is in no figure, and told; with one it counts.
+#[test]
+fn a_floor_that_is_in_no_figure_is_told() {
+    let notes = |sketch: Sketch| check(sketch)[0].finding.notes[0].clone();
+    let before = "worst for overload (503 at every hop); some layers have a budget: while they hold, ";
+    let floor = Floor::PerSecond(10.0);
+    assert_eq!(notes(with_budgets(1, floor)), format!("{before}9.9 requests, above its floor of 10/s per instance"));
+    let in_flight = notes(with_budgets(1, Floor::InFlight(3)));
+    assert_eq!(in_flight, format!("{before}9.9 requests, above its floor of three retries in flight"));
+    // 100/s over one instance: 1 + 0.1 + 10/100 = 1.2, times nine.
+    let mut rated = with_budgets(1, floor);
+    rated.declared(STORM[0].0).rate = Some(written(100.0));
+    assert_eq!(notes(rated), format!("{before}10.8 requests"));
+}
+
+#[test]
+fn budgets_on_every_layer_decide_and_on_some_are_told() {
+    let hops = |with: usize| check(with_budgets(with, Floor::PerSecond(0.0)));
     // [T-47]: 1.1 to the third is 1.331.
     assert!(hops(3).is_empty());
     let some = hops(1);
