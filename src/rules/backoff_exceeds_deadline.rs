@@ -32,7 +32,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         }
         said.insert(id);
     }
-    for Enclosed { view, policy: (id, policy), limit, by: (_, outer) } in enclosed(system) {
+    for Enclosed { view, policy: (id, policy), limit, by: (_, outer), .. } in enclosed(system) {
         let around = outer.attempt_timeout.span().or(outer.total.limit.span());
         let is_written = around.is_some() || policy.backoff.base.is_written();
         let Some(exceeded) = exceeded(policy, limit).filter(|_| is_written && !said.contains(&id)) else { continue };

@@ -35,7 +35,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
 
 /// A layer that goes on for longer than one that encloses it on the same edge waits.
 fn inside_shorter_limits(system: &System, findings: &mut Findings) {
-    for Enclosed { view, policy: (id, policy), limit, by: (_, outer) } in enclosed(system) {
+    for Enclosed { view, policy: (id, policy), position, limit, by: (_, outer) } in enclosed(system) {
         let (Some(slowest), Some(tries), Some(attempt)) = (deadlines::slowest(policy), policy.tries(), attempt(policy))
         else {
             continue;
@@ -49,7 +49,7 @@ fn inside_shorter_limits(system: &System, findings: &mut Findings) {
             format!(
                 "`{}`: the retries {} may take {slowest}, but what encloses them gives up after {limit}",
                 view.arrow(),
-                advice::place(policy.position)
+                advice::place(position)
             ),
         );
         draft

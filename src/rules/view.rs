@@ -7,7 +7,7 @@ use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef as _;
 
 use super::EdgeRef;
-use crate::facts::{Classes, Nanos, Policy, PolicyId, Protocol};
+use crate::facts::{Classes, Nanos, Policy, PolicyId, Position, Protocol};
 use crate::graph::{Edge, EdgeLoad, EdgeTime, Nest, Node, System, deadlines, handover};
 
 /// An edge and what is known of it. Edges between services and routes whose callers nobody knows look the same.
@@ -80,6 +80,8 @@ pub struct Enclosed<'s> {
     pub view: EdgeView<'s>,
     /// The policy.
     pub policy: (PolicyId, &'s Policy),
+    /// Where it was placed on the edge.
+    pub position: Position,
     /// When the most impatient of those around it gives up.
     pub limit: Nanos,
     /// Whose limit that is.
@@ -101,7 +103,13 @@ pub fn enclosed<'s>(system: &'s System<'_>) -> Vec<Enclosed<'s>> {
                         && let Some(around) = system.facts.policy(by)
                         && seen.insert((*id, by))
                     {
-                        found.push(Enclosed { view, policy: (*id, policy), limit, by: (by, around) });
+                        found.push(Enclosed {
+                            view,
+                            policy: (*id, policy),
+                            position: layer.position,
+                            limit,
+                            by: (by, around),
+                        });
                     }
                     let own = deadlines::patience(policy).map(|limit| (limit, *id));
                     enclosing = match (enclosing, own) {
