@@ -373,12 +373,12 @@ fn cycle(gain: f64, max_hops: Option<u64>, confidence: Confidence) -> Vec<Draft>
 }
 
 #[test]
-fn a_circle_that_grows_is_an_error_and_one_that_ends_is_not() {
+fn a_cycle_that_grows_is_an_error_and_one_that_ends_is_not() {
     let growing = cycle(4.0, None, Confidence::High);
     assert_eq!(levels(&growing), [(Severity::Error, false)]);
     assert_eq!(
         growing[0].finding.message,
-        "cart → prices → cart calls on in a circle and nothing ends it: each round makes 4 requests of one"
+        "cart → prices → cart calls on in a cycle and nothing ends it: each round makes 4 requests of one"
     );
     assert_eq!(levels(&cycle(1.0, None, Confidence::High)), [(Severity::Error, false)]);
     assert_eq!(levels(&cycle(4.0, None, Confidence::Medium)), [(Severity::Warning, false)]);
@@ -390,6 +390,6 @@ fn a_circle_that_grows_is_an_error_and_one_that_ends_is_not() {
     assert_eq!(levels(&shrinking), [(Severity::Note, false)]);
     assert_eq!(
         shrinking[0].finding.message,
-        "cart → prices → cart calls on in a circle: one request becomes 1.43 at `cart`"
+        "cart → prices → cart calls on in a cycle: one request becomes 1.43 at `cart`"
     );
 }

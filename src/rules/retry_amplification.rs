@@ -106,7 +106,7 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: 
     label_hops(system, path, draft);
     draft.note(format!("{}; {}", worst_for(system, path, &callee.display), budgets(system, load, path)));
     if many > path.product {
-        draft.note(format!("{} without the circle on the way, whose rounds multiply too", requests(path.product)));
+        draft.note(format!("{} without the cycle on the way, whose rounds multiply too", requests(path.product)));
     }
     for other in best.iter().skip(1) {
         draft.note(format!("also by {}: {}", route(system, other), requests(other.product)));

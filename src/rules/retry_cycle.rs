@@ -29,7 +29,7 @@ fn report(system: &System, cycle: &Cycle, grows: bool, findings: &mut Findings) 
     let Some((closing, edge)) = edges.next() else { return };
     let round = match names.as_slice() {
         [own] => format!("`{own}` calls itself"),
-        _ => format!("{} → {} calls on in a circle", names.join(" → "), first.display),
+        _ => format!("{} → {} calls on in a cycle", names.join(" → "), first.display),
     };
     let gain = words::factor(cycle.gain);
     let message = if cycle.gain.is_infinite() {

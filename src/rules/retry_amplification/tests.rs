@@ -162,14 +162,14 @@ fn an_unknown_factor_makes_it_a_lower_bound() {
 }
 
 #[test]
-fn a_layer_without_end_and_a_circle_are_left_to_their_own_rules() {
+fn a_layer_without_end_and_a_cycle_are_left_to_their_own_rules() {
     let mut sketch = chain(&[("web", "cart", 3), ("cart", "store", 3)]);
     let mut forever = code(1);
     forever.attempts = written(crate::facts::Attempts::Unbounded);
     sketch.call("store", "disk", [forever]);
     assert_eq!(told(&check(sketch)), [("one request to `web` can become 9 requests at `store`", Severity::Warning)]);
-    let circle = chain(&[("web", "a", 3), ("a", "b", 3), ("b", "a", 3), ("b", "disk", 3)]);
-    assert!(check(circle).is_empty());
+    let cycle = chain(&[("web", "a", 3), ("a", "b", 3), ("b", "a", 3), ("b", "disk", 3)]);
+    assert!(check(cycle).is_empty());
 }
 
 #[test]

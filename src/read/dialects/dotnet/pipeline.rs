@@ -237,7 +237,7 @@ fn check_limits(policy: &Policy, sections: &Sections<'_>, at: At, options: &mut 
         && let Some(span) = site(&[attempt_at, written(&policy.total.limit)])
     {
         let message = format!(
-            "the handler is rejected when the application starts: one attempt may take {attempt}, all of them together {total}"
+            "the handler is rejected when the application starts: one try may take {attempt}, all of them together {total}"
         );
         let label = "the attempt timeout must not exceed the total".to_string();
         let help = format!("\"TotalRequestTimeout\": {{ \"Timeout\": \"{}\" }}", attempt.times(3).as_timespan());
@@ -253,7 +253,7 @@ fn check_limits(policy: &Policy, sections: &Sections<'_>, at: At, options: &mut 
         let Some(span) = site(&[window_at, attempt_at, breaker_at]) else { return };
         let by_default = if window_at.is_some() { "" } else { " (its default)" };
         let message = format!(
-            "the handler is rejected when the application starts: `SamplingDuration` is {length}{by_default}, less than two attempts of {attempt}"
+            "the handler is rejected when the application starts: `SamplingDuration` is {length}{by_default}, less than two tries of {attempt}"
         );
         let label = "`SamplingDuration` must be at least twice the attempt timeout".to_string();
         let help = format!("\"CircuitBreaker\": {{ \"SamplingDuration\": \"{}\" }}", attempt.times(2).as_timespan());
