@@ -62,17 +62,34 @@ pub struct Source {
     /// The text, BOM included.
     pub text: Arc<str>,
     lines: OnceLock<Vec<u32>>,
-    /// Characters that begin before each block of [`BLOCK`] bytes: a dump may be one line of many megabytes.
-    characters: OnceLock<Vec<u32>>,
+    /// What begins before each block of [`BLOCK`] bytes: a dump may be one line of many megabytes.
+    blocks: OnceLock<Vec<Before>>,
 }
 
-/// Bytes between two entries of [`Source::characters`].
+/// How many characters begin in a run of text, and how many of them are two UTF-16 code units.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    characters: u32,
+    pairs: u32,
+}
+
+impl Before {
+    fn and(self, bytes: &[u8]) -> Before {
+        let count = |begins: fn(u8) -> bool| bytes.iter().filter(|byte| begins(**byte)).count() as u32;
+        Before {
+            characters: self.characters + count(|byte| byte & 0xC0 != 0x80),
+            pairs: self.pairs + count(|byte| byte >= 0xF0),
+        }
+    }
+}
+
+/// Bytes between two entries of [`Source::blocks`].
 const BLOCK: usize = 1024;
 
 impl Source {
     /// A source from its path and text.
     pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
-        Source { path: path.into(), text: text.into(), lines: OnceLock::new(), characters: OnceLock::new() }
+        Source { path: path.into(), text: text.into(), lines: OnceLock::new(), blocks: OnceLock::new() }
     }
 
     /// Byte offsets at which lines start.
@@ -96,36 +113,43 @@ impl Source {
         start..start + text.trim_end_matches(['\n', '\r']).len()
     }
 
-    /// Line and column of a byte offset. An offset inside a character counts as its start; past the end, as the end.
+    /// Line and column of a byte offset, the column in characters. An offset inside a character counts as its start; past
+    /// the end, as the end. A BOM is in no column.
     pub fn position(&self, offset: u32) -> Position {
+        self.place(offset, |before| before.characters)
+    }
+
+    /// The same with the column in UTF-16 code units.
+    pub fn utf16_position(&self, offset: u32) -> Position {
+        self.place(offset, |before| before.characters + before.pairs)
+    }
+
+    fn place(&self, offset: u32, count: impl Fn(Before) -> u32) -> Position {
         let line = self.line_of(offset);
         let start = self.line_range(line).start;
         let end = floor_boundary(&self.text, (offset as usize).max(start));
-        let bom = usize::from(start == 0 && end > 0 && self.text.starts_with('\u{feff}'));
-        let before = self.characters_before(end) - self.characters_before(start);
-        Position { line: line as u32 + 1, column: (before - bom) as u32 + 1 }
+        let bom = u32::from(start == 0 && end > 0 && self.text.starts_with('\u{feff}'));
+        let column = count(self.before(end)) - count(self.before(start)) - bom;
+        Position { line: line as u32 + 1, column: column + 1 }
     }
 
-    /// How many characters begin before a byte offset.
-    fn characters_before(&self, offset: usize) -> usize {
+    /// What begins before a byte offset.
+    fn before(&self, offset: usize) -> Before {
         let bytes = self.text.as_bytes();
-        let blocks = self.characters.get_or_init(|| {
-            let mut total = 0;
-            let counts = bytes.chunks(BLOCK).map(|block| {
-                let before = total;
-                total += beginnings(block) as u32;
-                before
-            });
-            counts.collect()
+        let blocks = self.blocks.get_or_init(|| {
+            let mut total = Before::default();
+            // One entry more than there are full blocks, so that the end of the text has one too.
+            let mut blocks = Vec::with_capacity(bytes.len() / BLOCK + 1);
+            for block in bytes.chunks(BLOCK) {
+                blocks.push(total);
+                total = total.and(block);
+            }
+            blocks.push(total);
+            blocks
         });
         let block = offset / BLOCK;
-        match blocks.get(block) {
-            Some(before) => *before as usize + bytes.get(block * BLOCK..offset).map_or(0, beginnings),
-            // The end of a text of whole blocks.
-            None => {
-                blocks.last().map_or(0, |before| *before as usize) + bytes.chunks(BLOCK).last().map_or(0, beginnings)
-            }
-        }
+        let start = blocks.get(block).copied().unwrap_or_default();
+        start.and(bytes.get(block * BLOCK..offset).unwrap_or_default())
     }
 
     /// The text of a span in this file; empty if it does not fit.
@@ -141,11 +165,6 @@ pub fn floor_boundary(text: &str, at: usize) -> usize {
         at -= 1;
     }
     at
-}
-
-/// How many characters begin in a run of UTF-8.
-fn beginnings(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
 
 /// Every file of the run that a fact may point into, by [`FileId`].
@@ -203,6 +222,15 @@ mod tests {
         assert_eq!(source.position(6001).column, 3002);
         let whole_blocks = Source::new("dump.json", "x".repeat(2 * BLOCK));
         assert_eq!(whole_blocks.position(2 * BLOCK as u32).column, 2 * BLOCK as u32 + 1);
+    }
+
+    #[test]
+    fn utf16_columns_count_code_units_and_no_bom() {
+        let source = Source::new("a", "\u{feff}😀é: 1\r\n");
+        let one = source.text.find('1').unwrap() as u32;
+        assert_eq!(source.utf16_position(one), Position { line: 1, column: 6 });
+        assert_eq!(source.position(one), Position { line: 1, column: 5 });
+        assert_eq!(source.utf16_position(999), Position { line: 2, column: 1 });
     }
 
     #[test]

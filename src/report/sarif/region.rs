@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::source::{Source, Sources, Span, floor_boundary};
+use crate::source::{Sources, Span};
 
 /// From spans to locations.
 pub(super) struct Places<'a> {
@@ -62,16 +62,20 @@ impl Places<'_> {
         } else {
             (encode(&path), Some("%SRCROOT%"))
         };
-        let (start_line, start_column) = position(source, span.start);
-        let (end_line, end_column) = position(source, span.end.max(span.start));
+        let (start, end) = (source.utf16_position(span.start), source.utf16_position(span.end.max(span.start)));
         Some(Location {
             id,
             physical_location: Physical {
                 artifact_location: Artifact { uri, uri_base_id },
-                region: Region { start_line, start_column, end_line, end_column },
+                region: Region {
+                    start_line: start.line,
+                    start_column: start.column,
+                    end_line: end.line,
+                    end_column: end.column,
+                },
             },
             message: message.map(|text| Message { text: text.to_string() }),
-            path: format!("{}:{start_line}", source.path),
+            path: format!("{}:{}", source.path, start.line),
         })
     }
 }
@@ -81,16 +85,6 @@ impl Location {
     pub fn shown(&self) -> String {
         escape(&self.path)
     }
-}
-
-/// Line and column from 1, the column in UTF-16 code units, a BOM not counted.
-fn position(source: &Source, offset: u32) -> (u32, u32) {
-    let line = source.line_of(offset);
-    let start = source.line_range(line).start;
-    let end = floor_boundary(&source.text, (offset as usize).max(start));
-    let text = source.text.get(start..end).unwrap_or_default();
-    let text = if start == 0 { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };
-    (line as u32 + 1, text.encode_utf16().count() as u32 + 1)
 }
 
 /// Percent-encodes everything but unreserved characters and `/`.
@@ -118,13 +112,6 @@ pub(super) fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn columns_are_utf16_and_a_bom_is_none() {
-        let source = Source::new("a", "\u{feff}😀é: 1\r\n");
-        assert_eq!(position(&source, source.text.find('1').unwrap() as u32), (1, 6));
-        assert_eq!(position(&source, 999), (2, 1));
-    }
 
     #[test]
     fn paths_are_encoded_byte_by_byte() {
