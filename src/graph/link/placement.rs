@@ -180,12 +180,27 @@ impl<'f> Linker<'f> {
                 name(self.node_of(id));
             }
         }
+        // The route of a mesh's gateway stands in that gateway.
+        let gateways: HashSet<NodeIndex> = standings
+            .list
+            .iter()
+            .filter(|standing| matches!(standing.position, Position::Gateway | Position::EgressGateway))
+            .filter(|standing| {
+                self.scope.policy(standing.policy).is_some_and(|policy| policy.dialect == Dialect::Istio)
+            })
+            .filter_map(|standing| standings.resolved.get(standing.policy.0 as usize)?.caller)
+            .collect();
         let mut standings = Vec::with_capacity(self.graph.node_count());
         for node in self.graph.node_indices() {
             let (Some(id), Some(weight)) = (self.id_of(node), self.graph.node_weight(node)) else { continue };
             let workloads = self.workloads.of(id);
             standings.push(membership::Standing {
-                said: self.spaces.says(workloads, weight.namespace.as_ref()),
+                // It is a proxy of the mesh itself and has none beside it, whatever its namespace says.
+                said: if gateways.contains(&node) {
+                    Membership::Outside
+                } else {
+                    self.spaces.says(workloads, weight.namespace.as_ref())
+                },
                 is_unseen: workloads.is_empty(),
                 may_be_assumed: !weight.external && !proxies.contains(&id),
                 is_named: named.get(node.index()).copied().unwrap_or_default(),
@@ -281,7 +296,11 @@ impl<'f> Linker<'f> {
         caller: NodeIndex,
         members: &[membership::Standing],
     ) -> Option<Confidence> {
-        let Callers::Members = standing.callers else { return Some(Confidence::High) };
+        // A route of the mesh whose bindings cannot be told is in no proxy outside of it either.
+        let is_of_mesh = policy.dialect == Dialect::Istio && standing.position == Position::ClientSidecar;
+        if standing.callers != Callers::Members && !is_of_mesh {
+            return Some(Confidence::High);
+        }
         // The policy is itself the object that names the callee.
         let confidence = members.get(caller.index())?.as_caller(true)?;
         self.is_among(&policy.caller, Some(caller)).then_some(confidence)
