@@ -134,8 +134,10 @@ pub enum Confidence {
 pub struct Problem {
     /// Where reading broke; the start of the file if no place is to blame.
     pub span: Span,
-    /// What was wrong, in words that stand alone behind "cannot be read: ".
+    /// What was wrong: in words that stand behind "cannot be read: ", or on their own if it is `partial`.
     pub message: String,
+    /// Whether only this place is left out, and everything else of the document is read.
+    pub partial: bool,
     /// Whether the file is of a recognised dialect (a warning) or merely YAML or JSON (a note).
     pub recognised: bool,
     /// Whether it is a template that was not rendered: always a note.

@@ -355,7 +355,7 @@ pub struct Ineffective {
     pub message: String,
     /// What stands at the span, for its label.
     pub label: String,
-    /// The corrected text, ready to paste.
+    /// What to write instead: the text to paste in backquotes, or a sentence.
     pub help: String,
     /// Whether the control plane rejects the whole object (its policy is then not in force at all).
     pub rejected: bool,

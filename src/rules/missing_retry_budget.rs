@@ -13,7 +13,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             n => format!("the retries of its {} callers have", words::number(n as u64)),
         };
         let message =
-            format!("an overload of `{callee}` is answered with up to {}× the load: {retriers} no budget", words::factor(found.tries));
+            format!("an overload of `{callee}` is answered with {}: {retriers} no budget", bounds::load(found.tries));
         let help = found.layers.iter().find_map(|(_, policy, _)| advice::budget(policy, callee));
         if let Some(draft) = bounds::report(&found, message, findings) {
             draft.help(match help {

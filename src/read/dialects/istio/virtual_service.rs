@@ -72,8 +72,9 @@ pub(super) fn read(document: Node<'_>, object: Metadata, context: &Context<'_>, 
             facts.problems.push(Problem {
                 span: route.span(),
                 message:
-                    "its routes, gateways and destinations multiply to more than 50,000 policies; the rest is left out"
+                    "routes, gateways and destinations multiply to more than 50,000 policies: the rest is left out"
                         .to_string(),
+                partial: true,
                 recognised: true,
                 template: false,
             });

@@ -64,7 +64,7 @@ fn problem(fault: Fault, template: bool) -> Problem {
         Some(help) => format!("{}; {help}", fault.message),
         None => fault.message,
     };
-    Problem { span: fault.span, message, recognised: true, template }
+    Problem { span: fault.span, message, partial: true, recognised: true, template }
 }
 
 /// So many problems of one manifest are told one by one.
