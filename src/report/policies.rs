@@ -4,12 +4,14 @@ mod json;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use super::summary::is_listed;
 use super::table::{Align, Table};
 use super::{Look, text};
 use crate::facts::{
     Attempts, Backoff, BackoffKind, Callee, Caller, Classes, Facts, Limit, Nanos, Policy, PolicyId, PolicyKind,
-    Sourced, words,
+    Position, Sourced, Upstream, words,
 };
 use crate::graph::System;
 use crate::source::Sources;
@@ -23,23 +25,49 @@ struct Row<'a> {
     policy: &'a Policy,
     caller: Option<String>,
     callee: Option<String>,
+    /// Where it ended up: a sidecar whose service is unknown is a gateway as far as anybody can tell.
+    position: Position,
+    /// What its proxy knows of the callee: a cluster or DestinationRule, often of another file.
+    upstream: Option<&'a Upstream>,
 }
 
 /// The policies to list, sorted by path and place. Test code is left out unless asked for.
 fn rows<'a>(facts: &'a Facts, systems: &[System<'_>], include_tests: bool) -> Vec<Row<'a>> {
     let is_shown = |policy: &Policy| is_listed(policy) || (include_tests && policy.kind != PolicyKind::TimeLimit);
+    let stands = places(systems);
     let mut rows: Vec<Row<'a>> = facts
         .policies()
         .filter(|(_, policy)| is_shown(policy))
-        .map(|(id, policy)| Row {
-            id,
-            policy,
-            caller: caller(id, policy, systems),
-            callee: callee(id, policy, systems),
+        .map(|(id, policy)| {
+            let (position, upstream) = stands.get(&id).copied().unwrap_or((policy.position, None));
+            Row {
+                id,
+                policy,
+                caller: caller(id, policy, systems),
+                callee: callee(id, policy, systems),
+                position,
+                upstream: upstream.and_then(|index| facts.upstreams.get(index as usize)),
+            }
         })
         .collect();
     rows.sort_by_key(|row| (row.policy.span, row.id));
     rows
+}
+
+/// Position and upstream settings of each policy on the first edge that it stands on.
+fn places(systems: &[System<'_>]) -> HashMap<PolicyId, (Position, Option<u32>)> {
+    let mut places = HashMap::new();
+    for net in systems.iter().map(|system| &system.net) {
+        let open = net.open.iter().map(|(_, edge)| edge);
+        for layer in net.graph.edge_weights().chain(open).flat_map(|edge| &edge.layers) {
+            for nest in &layer.alternatives {
+                for id in &nest.policies {
+                    places.entry(*id).or_insert((layer.position, nest.upstream));
+                }
+            }
+        }
+    }
+    places
 }
 
 /// The name of an end of a policy in the first environment that knows it.
@@ -96,7 +124,7 @@ pub fn table(facts: &Facts, systems: &[System<'_>], sources: &Sources, include_t
         table.push(vec![
             place,
             format!("{} → {}", text::line(&end(&row.caller, any)), text::line(&end(&row.callee, "?"))),
-            policy.position.layer().to_string(),
+            row.position.layer().to_string(),
             tries(policy),
             delay(&policy.backoff),
             jitter(policy),
