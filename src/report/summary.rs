@@ -37,7 +37,8 @@ pub struct Summary {
     pub slowest_answer: Option<Slowest>,
     /// What all clients of a service send on top if each of them retries.
     pub extra_requests: Vec<Extra>,
-    /// What the linker wants said.
+    /// What the linker wants said. In JSON `notes` is a count, beside that of errors and warnings.
+    #[serde(rename = "remarks")]
     pub notes: Vec<String>,
 }
 
@@ -179,7 +180,8 @@ impl Summary {
         }
         let parts: Vec<String> = [
             (calls_known, "with every factor known"),
-            (calls_with_unknown_factor, "with an unknown one"),
+            // "One" needs something before it to mean.
+            (calls_with_unknown_factor, if calls_known > 0 { "with an unknown one" } else { "with an unknown factor" }),
             (calls_without_policy, "without any policy"),
         ]
         .into_iter()
@@ -350,6 +352,22 @@ mod tests {
              3 errors, 5 warnings; 2 shown with another of the same text; 1 suppressed; 4 opinionated findings with \
              --pedantic\n"
         );
+    }
+
+    #[test]
+    fn calls_of_which_none_is_known_say_what_is_unknown() {
+        let mut summary = summary();
+        summary.calls = 2;
+        summary.coverage = Coverage { calls_with_unknown_factor: 2, ..Coverage::default() };
+        let text = summary.text(None, Look { colour: false, width: 200 });
+        assert!(text.contains("\n2 calls: 2 with an unknown factor\n"), "{text}");
+    }
+
+    #[test]
+    fn in_json_no_key_stands_twice() {
+        let json = serde_json::to_string(&summary()).unwrap();
+        assert!(json.contains(r#""notes":0"#) && json.contains(r#""remarks":[]"#), "{json}");
+        assert_eq!(json.matches(r#""notes""#).count(), 1);
     }
 
     #[test]
