@@ -25,7 +25,6 @@ struct Row<'a> {
     policy: &'a Policy,
     caller: Option<String>,
     callee: Option<String>,
-    /// Where it ended up: a sidecar whose service is unknown is a gateway as far as anybody can tell.
     position: Position,
     /// What its proxy knows of the callee: a cluster or DestinationRule, often of another file.
     upstream: Option<&'a Upstream>,
@@ -34,40 +33,44 @@ struct Row<'a> {
 /// The policies to list, sorted by path and place. Test code is left out unless asked for.
 fn rows<'a>(facts: &'a Facts, systems: &[System<'_>], include_tests: bool) -> Vec<Row<'a>> {
     let is_shown = |policy: &Policy| is_listed(policy) || (include_tests && policy.kind != PolicyKind::TimeLimit);
-    let stands = places(systems);
+    let bounds = bounds(systems);
     let mut rows: Vec<Row<'a>> = facts
         .policies()
         .filter(|(_, policy)| is_shown(policy))
-        .map(|(id, policy)| {
-            let (position, upstream) = stands.get(&id).copied().unwrap_or((policy.position, None));
-            Row {
-                id,
-                policy,
-                caller: caller(id, policy, systems),
-                callee: callee(id, policy, systems),
-                position,
-                upstream: upstream.and_then(|index| facts.upstreams.get(index as usize)),
-            }
+        .map(|(id, policy)| Row {
+            id,
+            policy,
+            caller: caller(id, policy, systems),
+            callee: callee(id, policy, systems),
+            position: position(id, policy, systems),
+            upstream: bounds.get(&id).and_then(|index| facts.upstreams.get(*index as usize)),
         })
         .collect();
     rows.sort_by_key(|row| (row.policy.span, row.id));
     rows
 }
 
-/// Position and upstream settings of each policy on the first edge that it stands on.
-fn places(systems: &[System<'_>]) -> HashMap<PolicyId, (Position, Option<u32>)> {
-    let mut places = HashMap::new();
+/// The settings for the callee that bound each policy, on the first edge where some do.
+fn bounds(systems: &[System<'_>]) -> HashMap<PolicyId, u32> {
+    let mut bounds = HashMap::new();
     for net in systems.iter().map(|system| &system.net) {
         let open = net.open.iter().map(|(_, edge)| edge);
         for layer in net.graph.edge_weights().chain(open).flat_map(|edge| &edge.layers) {
             for nest in &layer.alternatives {
+                let Some(upstream) = nest.upstream else { continue };
                 for id in &nest.policies {
-                    places.entry(*id).or_insert((layer.position, nest.upstream));
+                    bounds.entry(*id).or_insert(upstream);
                 }
             }
         }
     }
-    places
+    bounds
+}
+
+/// Where a policy stands in the first environment that has placed it.
+fn position(id: PolicyId, policy: &Policy, systems: &[System<'_>]) -> Position {
+    let placed = |system: &System<'_>| system.net.resolved.get(id.0 as usize)?.position;
+    systems.iter().find_map(placed).unwrap_or(policy.position)
 }
 
 /// The name of an end of a policy in the first environment that knows it.

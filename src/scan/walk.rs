@@ -9,6 +9,7 @@ use ignore::{Match, WalkBuilder, WalkState};
 
 use super::globs::Globs;
 use super::{ScanError, ScanSettings, place};
+use crate::facts::words::in_words;
 use crate::facts::{FileKind, Role};
 
 /// Folders that hold what others wrote or tools made.
@@ -43,14 +44,8 @@ pub fn candidates(settings: &ScanSettings, include: &Globs, exclude: &Globs) -> 
     let mut roots = Roots { here, base, ignored: HashMap::new() };
     let mut found = Vec::new();
     for root in &settings.paths {
-        let about = std::fs::metadata(root).map_err(|error| ScanError::Path {
-            path: root.display().to_string(),
-            message: if error.kind() == std::io::ErrorKind::NotFound {
-                "no such file or folder".to_string()
-            } else {
-                error.to_string()
-            },
-        })?;
+        let about = std::fs::metadata(root)
+            .map_err(|error| ScanError::Path { path: root.display().to_string(), message: in_words(&error) })?;
         if settings.follow_ignore_files && roots.ignores(root, about.is_dir()) {
             continue;
         }
@@ -176,11 +171,10 @@ fn unreadable(error: &ignore::Error, root: &Path, roots: &Roots) -> Option<Candi
         _ => return None,
     };
     let cause = cause.io_error()?;
-    let problem = Some(match cause.kind() {
-        std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
-        std::io::ErrorKind::NotFound => return None,
-        _ => cause.to_string(),
-    });
+    if cause.kind() == std::io::ErrorKind::NotFound {
+        return None;
+    }
+    let problem = Some(in_words(cause));
     Some(Candidate { kind: None, problem, ..roots.candidate(root, path.clone()) })
 }
 
