@@ -136,10 +136,9 @@ impl VirtualService {
                 }
                 let mut policy = base.clone();
                 policy.position = view.position;
-                policy.part_of = self.is_part.then(|| ObjectName {
-                    name: self.object.name.clone().into(),
-                    namespace: self.object.namespace.clone(),
-                });
+                policy.part_of = self
+                    .is_part
+                    .then(|| ObjectName { name: self.object.name.clone(), namespace: self.object.namespace.clone() });
                 policy.caller = self.away_from(&view.caller, destination);
                 policy.route = Some(Route {
                     list: place.http.span(),
