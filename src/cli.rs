@@ -110,7 +110,7 @@ pub struct Check {
         help_heading = "Findings"
     )]
     pub fail_on: FailOn,
-    /// Amplification from which on a path is reported [default: 4]
+    /// Amplification above which a path is reported [default: 4]
     #[arg(long, value_name = "N", value_parser = amplification, help_heading = "Findings")]
     pub max_amplification: Option<f64>,
     /// Tries that one policy may make [default: 6]

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use retrylint::facts::words::in_words;
 use retrylint::fingerprint::fingerprints;
 use retrylint::pipeline;
 use retrylint::report::summary::survey;
@@ -42,7 +43,7 @@ pub fn run(args: &Check) -> Result<bool, Failure> {
     for (format, file) in &args.output {
         let text = render(*format, &report, args, Look::PLAIN);
         std::fs::write(file, text)
-            .map_err(|error| Failure::Said(format!("cannot write {}: {error}", file.display()), None))?;
+            .map_err(|error| Failure::Said(format!("cannot write {}: {}", file.display(), in_words(&error)), None))?;
     }
     let text = render(args.format, &report, args, screen::stdout_look());
     match args.format {

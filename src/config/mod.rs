@@ -21,6 +21,7 @@ pub use sections::{
 pub use crate::read::vocabulary::Fault as ConfigError;
 
 use crate::facts::Facts;
+use crate::facts::words::in_words;
 use crate::finding::Severity;
 use crate::limits::Limits;
 use crate::read::ReadSettings;
@@ -87,7 +88,7 @@ pub struct Environment {
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// It cannot be opened or is not text.
-    #[error("cannot read {}: {error}", path.display())]
+    #[error("cannot read {}: {}", path.display(), in_words(error))]
     Unreadable {
         /// Which file.
         path: PathBuf,

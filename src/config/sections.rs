@@ -232,7 +232,7 @@ impl<'r> Reader<'r> {
                 reader.faults.unknown_key(field, "`[dialects.istio]`", ISTIO_KEYS);
                 return;
             }
-            let expected = "a version in quotes such as `\"1.24\"`";
+            let expected = "a version of Istio 1 in quotes such as `\"1.24\"`";
             if let Some(version) = plain(field, expected, &mut reader.faults, version) {
                 reader.config.read.istio_version = version;
             }

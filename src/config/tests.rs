@@ -193,7 +193,7 @@ fn a_wrong_type_says_what_was_found_and_what_was_expected() {
     );
     assert_eq!(
         message("[dialects.istio]\nversion = 1.24\n"),
-        "`version` should be a version in quotes such as `\"1.24\"`, found `1.24`"
+        "`version` should be a version of Istio 1 in quotes such as `\"1.24\"`, found `1.24`"
     );
     assert_eq!(message("[services.localhost]\n"), "`localhost` is no name of a service");
     assert_eq!(message("[[calls]]\nfrom = 'a'\n"), "`[[calls]]` needs both `from` and `to`");

@@ -6,6 +6,7 @@
 mod backoff;
 mod call;
 mod delays;
+mod delegation;
 mod failure;
 mod host;
 mod policy;
@@ -23,6 +24,7 @@ use serde::Serialize;
 pub use backoff::{Backoff, BackoffKind, Jitter, JitterAt};
 pub use call::{Call, CallId, CallSource, Methods, Operation, PathMatch, Protocol, Route, is_idempotent};
 pub use delays::Delay;
+pub use delegation::{Delegation, ObjectName};
 pub use failure::{Class, Classes};
 pub use policy::{
     AttemptTimeoutFlaw, Attempts, Check, Count, Counts, Dialect, Exhausted, Hedging, Ineffective, Measures, Policy,
@@ -59,6 +61,8 @@ pub struct Facts {
     pub namespaces: Vec<Namespace>,
     /// Meshes of which objects were seen.
     pub meshes: Vec<Mesh>,
+    /// VirtualServices that leave routes to others.
+    pub delegations: Vec<Delegation>,
     /// Comments that suppress findings.
     pub suppressions: Vec<Suppression>,
     /// Comments to retrylint that are not understood.
@@ -134,8 +138,10 @@ pub enum Confidence {
 pub struct Problem {
     /// Where reading broke; the start of the file if no place is to blame.
     pub span: Span,
-    /// What was wrong, in words that stand alone behind "cannot be read: ".
+    /// What was wrong: in words that stand behind "cannot be read: ", or on their own if it is `partial`.
     pub message: String,
+    /// Whether only this place is left out, and everything else of the document is read.
+    pub partial: bool,
     /// Whether the file is of a recognised dialect (a warning) or merely YAML or JSON (a note).
     pub recognised: bool,
     /// Whether it is a template that was not rendered: always a note.
@@ -169,6 +175,7 @@ impl Facts {
         self.kube_services.append(&mut other.kube_services);
         self.namespaces.append(&mut other.namespaces);
         self.meshes.append(&mut other.meshes);
+        self.delegations.append(&mut other.delegations);
         self.suppressions.append(&mut other.suppressions);
         self.misdirected.append(&mut other.misdirected);
         self.problems.append(&mut other.problems);
@@ -192,6 +199,7 @@ impl Facts {
         self.kube_services.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
         self.namespaces.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
         self.meshes.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
+        self.delegations.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
     }
 
     /// The policy of an id.

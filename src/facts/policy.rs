@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{
-    Backoff, Breaker, Budget, CallId, Callee, Caller, Classes, Confidence, Limit, Methods, Nanos, Route, Sourced, Why,
+    Backoff, Breaker, Budget, CallId, Callee, Caller, Classes, Confidence, Limit, Methods, Nanos, ObjectName, Route,
+    Sourced, Why,
 };
 use crate::source::Span;
 
@@ -86,6 +87,8 @@ pub struct Policy {
     pub other_host: bool,
     /// What kind of work it does; request-path limits apply to [`Purpose::Request`] only.
     pub purpose: Purpose,
+    /// The object that it belongs to, where another one decides who calls through it (see [`super::Delegation`]).
+    pub part_of: Option<ObjectName>,
     /// Settings that do nothing or that are rejected.
     pub ineffective: Vec<Ineffective>,
     /// Whether it stands in test code (D-18).
@@ -355,7 +358,7 @@ pub struct Ineffective {
     pub message: String,
     /// What stands at the span, for its label.
     pub label: String,
-    /// The corrected text, ready to paste.
+    /// What to write instead: the text to paste in backquotes, or a sentence.
     pub help: String,
     /// Whether the control plane rejects the whole object (its policy is then not in force at all).
     pub rejected: bool,
@@ -484,6 +487,7 @@ impl Policy {
             exhausted: Exhausted::Error,
             other_host: false,
             purpose: Purpose::Request,
+            part_of: None,
             ineffective: Vec::new(),
             test_code: false,
             confidence: Confidence::High,

@@ -58,9 +58,26 @@ pub fn list<S: AsRef<str>>(items: &[S]) -> String {
     }
 }
 
+/// What the system says about a file or folder, in words of ours where it is one of the usual things.
+pub fn in_words(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file or folder".to_string(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+        std::io::ErrorKind::IsADirectory => "it is a folder".to_string(),
+        _ => error.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_usual_trouble_with_files_has_words_of_ours() {
+        let missing = std::fs::read("no/such/file").unwrap_err();
+        assert_eq!(in_words(&missing), "no such file or folder");
+        assert_eq!(in_words(&std::io::Error::other("disk on fire")), "disk on fire");
+    }
 
     #[test]
     fn numbers_read_as_people_write_them() {

@@ -172,6 +172,7 @@ impl Parsed {
                 facts.problems.extend(tree.errors.iter().map(|error| Problem {
                     span: error.span,
                     message: error.message.clone(),
+                    partial: false,
                     recognised: self.is_recognised,
                     template: tree.is_template,
                 }));

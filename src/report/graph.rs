@@ -55,6 +55,8 @@ pub struct View<'a> {
     edges: Vec<EdgeIndex>,
     /// Tries are shown for this failure; without it, for the one with the most.
     class: Option<Class>,
+    /// What is said if there is nothing to show.
+    nothing: String,
 }
 
 /// What is shown of each environment.
@@ -149,6 +151,10 @@ impl<'a> View<'a> {
             is_shown: is_shown_by_index,
             edges: edges.into_iter().map(|(_, _, edge)| edge).collect(),
             class,
+            nothing: match focus {
+                Focus::Path(from, to) => format!("no way leads from `{from}` to `{to}`"),
+                Focus::All | Focus::Around(_) => "no services".to_string(),
+            },
         }
     }
 

@@ -4,12 +4,14 @@ mod json;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use super::summary::is_listed;
 use super::table::{Align, Table};
 use super::{Look, text};
 use crate::facts::{
     Attempts, Backoff, BackoffKind, Callee, Caller, Classes, Facts, Limit, Nanos, Policy, PolicyId, PolicyKind,
-    Position, Sourced, words,
+    Position, Sourced, Upstream, words,
 };
 use crate::graph::System;
 use crate::source::Sources;
@@ -24,11 +26,14 @@ struct Row<'a> {
     caller: Option<String>,
     callee: Option<String>,
     position: Position,
+    /// What its proxy knows of the callee: a cluster or DestinationRule, often of another file.
+    upstream: Option<&'a Upstream>,
 }
 
 /// The policies to list, sorted by path and place. Test code is left out unless asked for.
 fn rows<'a>(facts: &'a Facts, systems: &[System<'_>], include_tests: bool) -> Vec<Row<'a>> {
     let is_shown = |policy: &Policy| is_listed(policy) || (include_tests && policy.kind != PolicyKind::TimeLimit);
+    let bounds = bounds(systems);
     let mut rows: Vec<Row<'a>> = facts
         .policies()
         .filter(|(_, policy)| is_shown(policy))
@@ -38,10 +43,28 @@ fn rows<'a>(facts: &'a Facts, systems: &[System<'_>], include_tests: bool) -> Ve
             caller: caller(id, policy, systems),
             callee: callee(id, policy, systems),
             position: position(id, policy, systems),
+            upstream: bounds.get(&id).and_then(|index| facts.upstreams.get(*index as usize)),
         })
         .collect();
     rows.sort_by_key(|row| (row.policy.span, row.id));
     rows
+}
+
+/// The settings for the callee that bound each policy, on the first edge where some do.
+fn bounds(systems: &[System<'_>]) -> HashMap<PolicyId, u32> {
+    let mut bounds = HashMap::new();
+    for net in systems.iter().map(|system| &system.net) {
+        let open = net.open.iter().map(|(_, edge)| edge);
+        for layer in net.graph.edge_weights().chain(open).flat_map(|edge| &edge.layers) {
+            for nest in &layer.alternatives {
+                let Some(upstream) = nest.upstream else { continue };
+                for id in &nest.policies {
+                    bounds.entry(*id).or_insert(upstream);
+                }
+            }
+        }
+    }
+    bounds
 }
 
 /// Where a policy stands in the first environment that has placed it.

@@ -180,7 +180,8 @@ impl Summary {
         }
         let parts: Vec<String> = [
             (calls_known, "with every factor known"),
-            (calls_with_unknown_factor, "with an unknown one"),
+            // "One" needs something before it to mean.
+            (calls_with_unknown_factor, if calls_known > 0 { "with an unknown one" } else { "with an unknown factor" }),
             (calls_without_policy, "without any policy"),
         ]
         .into_iter()
@@ -351,6 +352,15 @@ mod tests {
              3 errors, 5 warnings; 2 shown with another of the same text; 1 suppressed; 4 opinionated findings with \
              --pedantic\n"
         );
+    }
+
+    #[test]
+    fn calls_of_which_none_is_known_say_what_is_unknown() {
+        let mut summary = summary();
+        summary.calls = 2;
+        summary.coverage = Coverage { calls_with_unknown_factor: 2, ..Coverage::default() };
+        let text = summary.text(None, Look { colour: false, width: 200 });
+        assert!(text.contains("\n2 calls: 2 with an unknown factor\n"), "{text}");
     }
 
     #[test]

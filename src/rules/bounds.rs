@@ -7,7 +7,7 @@ use petgraph::graph::NodeIndex;
 
 use super::view::EdgeView;
 use super::{EdgeRef, advice};
-use crate::facts::{Classes, Confidence, Policy, PolicyId, PolicyKind, Upstream};
+use crate::facts::{Classes, Confidence, Policy, PolicyId, PolicyKind, Upstream, words};
 use crate::graph::{Node, System};
 
 /// Retries of an overload towards one callee that nothing of a kind bounds.
@@ -100,6 +100,15 @@ pub(super) fn unbounded<'s>(system: &'s System<'_>, bounds: Bounds) -> Vec<Unbou
     out
 }
 
+/// `up to 3× the load`, `requests without end`.
+pub(super) fn load(tries: f64) -> String {
+    if tries.is_finite() {
+        format!("up to {}× the load", words::factor(tries))
+    } else {
+        "requests without end".to_owned()
+    }
+}
+
 /// Says it: the layer with most tries first, two more as examples.
 pub(super) fn report<'f>(
     found: &Unbounded,
@@ -120,4 +129,16 @@ pub(super) fn report<'f>(
         draft.pedantic();
     }
     Some(draft)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_without_bound_is_no_number() {
+        assert_eq!(load(3.0), "up to 3× the load");
+        assert_eq!(load(2.5), "up to 2.5× the load");
+        assert_eq!(load(f64::INFINITY), "requests without end");
+    }
 }

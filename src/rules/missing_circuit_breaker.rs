@@ -2,15 +2,15 @@
 
 use super::missing_retry_budget::{either, present};
 use super::{Findings, advice, bounds};
-use crate::facts::{Policy, Upstream, words};
+use crate::facts::{Policy, Upstream};
 use crate::graph::System;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
     for found in bounds::unbounded(system, has_breaker) {
         let callee = &found.callee.display;
         let message = format!(
-            "while `{callee}` is down it gets up to {}× the load for as long as that lasts: no breaker stands in front of it",
-            words::factor(found.tries)
+            "while `{callee}` is down it gets {} for as long as that lasts: no breaker stands in front of it",
+            bounds::load(found.tries)
         );
         let help = found.layers.first().map(|(_, policy, _)| advice::breaker(policy, callee));
         if let Some(draft) = bounds::report(&found, message, findings) {

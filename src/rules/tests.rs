@@ -2,9 +2,10 @@
 
 use super::findings::Draft;
 use super::*;
-use crate::facts::{Confidence, Facts, File, FileKind, PolicyId, Role, Scope, Suppression};
+use crate::facts::{Accept, Confidence, Facts, File, FileKind, PolicyId, Role, Scope, ServiceSource, Suppression};
 use crate::finding::Severity;
 use crate::graph::Net;
+use crate::graph::fixtures::Tree;
 use crate::limits::Limits;
 use crate::source::{FileId, Span};
 
@@ -261,4 +262,34 @@ fn every_rule_is_listed_once_in_order_and_has_a_page_of_its_name() {
     sorted.sort_unstable();
     sorted.dedup();
     assert_eq!(ids, sorted);
+}
+
+#[test]
+fn an_accept_of_a_service_that_nothing_else_names_covers_nothing() {
+    let mut tree = Tree::default();
+    tree.call("web", "ledger");
+    tree.call("web", "mail.tools");
+    for name in ["ledgr", "Ledger", "mail", "unheard-of"] {
+        let at = tree.span("retrylint.toml");
+        let service = tree.service(name);
+        service.source = ServiceSource::Settings;
+        service.accept = Some(Accept { max_amplification: 9.0, reason: "agreed".into(), span: at });
+    }
+    // Declared without any decision.
+    tree.service("cart").source = ServiceSource::Settings;
+    let drafts = unused_suppression::drafts(&tree.facts, &crate::suppress::Used::default());
+    let said: Vec<_> = drafts.iter().map(|draft| (&*draft.finding.message, draft.finding.help.as_deref())).collect();
+    assert_eq!(
+        said,
+        [
+            (
+                "`accept` covers nothing: no call and no other file names `ledgr`",
+                Some("did you mean `[services.ledger]`?")
+            ),
+            (
+                "`accept` covers nothing: no call and no other file names `unheard-of`",
+                Some("remove it, so that it cannot hide a new finding")
+            ),
+        ]
+    );
 }

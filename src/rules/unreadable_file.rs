@@ -10,15 +10,23 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         let path = file.map_or("a file", |file| &*file.path);
         // A template is no mistake of the reader's: what it says is known only once it is rendered.
         let matters = !problem.template && (problem.recognised || file.is_some_and(|file| file.named));
-        findings
-            .report(problem.span, format!("{path} cannot be read: {}", problem.message))
-            .severity(if matters { Severity::Warning } else { Severity::Note })
-            .label(if problem.template { "decided when the template is rendered" } else { "reading broke here" })
-            .help(if problem.template {
-                "render the chart (`helm template`) and run over the result, to have it checked too"
+        let (message, label) = if problem.partial {
+            (problem.message.clone(), "left out; the rest of the file is read")
+        } else {
+            (format!("{path} cannot be read: {}", problem.message), "reading broke here")
+        };
+        let draft = findings.report(problem.span, message);
+        draft.severity(if matters { Severity::Warning } else { Severity::Note }).everywhere();
+        if problem.template {
+            draft
+                .label("decided when the template is rendered")
+                .help("render the chart (`helm template`) and run over the result, to have it checked too");
+        } else {
+            draft.label(label).help(if problem.partial {
+                "change it: until then what it says is in no number"
             } else {
                 "mend the file, or leave it out with `exclude` under [scan] in retrylint.toml"
-            })
-            .everywhere();
+            });
+        }
     }
 }

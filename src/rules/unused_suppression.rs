@@ -1,9 +1,12 @@
 //! Suppressions that suppress nothing. Page: `rules/unused-suppression.md`.
 
+use std::collections::BTreeSet;
+
 use super::findings::Draft;
 use super::{Findings, find};
-use crate::facts::Facts;
+use crate::facts::{Accept, Callee, Facts, Host, Service, ServiceSource};
 use crate::graph::System;
+use crate::suggest::did_you_mean;
 use crate::suppress::Used;
 
 /// What a comment silences is known only when every other rule has spoken: see [`drafts`].
@@ -28,5 +31,51 @@ pub(super) fn drafts(facts: &Facts, used: &Used) -> Vec<Draft> {
             drafts.push(draft);
         }
     }
+    drafts.extend(unknown_services(facts).into_iter().map(|(service, accept, meant)| {
+        let message = format!("`accept` covers nothing: no call and no other file names `{}`", service.name);
+        let mut draft = Draft::new(rule, accept.span, message);
+        draft.label("covers nothing").everywhere().help(match meant {
+            Some(name) => format!("did you mean `[services.{name}]`?"),
+            None => "remove it, so that it cannot hide a new finding".to_owned(),
+        });
+        draft
+    }));
     drafts
+}
+
+/// Services that retrylint.toml accepts something of and nothing else names, each with the name that was probably meant.
+fn unknown_services(facts: &Facts) -> Vec<(&Service, &Accept, Option<String>)> {
+    let mut accepted: Vec<(&Service, &Accept)> = Vec::new();
+    for service in facts.services.iter().filter(|service| service.source == ServiceSource::Settings) {
+        accepted.extend(service.accept.as_ref().map(|accept| (service, accept)));
+    }
+    if accepted.is_empty() {
+        return Vec::new();
+    }
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let hosts = (facts.calls.iter().flat_map(|call| [&call.caller, &call.callee]))
+        .chain(facts.policies.iter().filter_map(|policy| match &policy.callee {
+            Callee::Service { service, .. } => Some(service),
+            Callee::Named(_) | Callee::Unknown(_) => None,
+        }))
+        .chain(facts.upstreams.iter().map(|upstream| &upstream.callee));
+    for reference in hosts {
+        // `ledger.bank` names `ledger`, whether or not there is a namespace `bank`.
+        let shown = reference.host.display();
+        names.extend(shown.split_once('.').map(|(name, _)| name.to_string()));
+        names.insert(shown);
+    }
+    let declared = facts.services.iter().filter(|service| service.source != ServiceSource::Settings);
+    for service in declared {
+        names.insert(service.name.to_string());
+        names.extend(service.aliases.iter().map(Host::display));
+    }
+    names.extend(facts.workloads.iter().map(|workload| workload.name.to_string()));
+    names.extend(facts.kube_services.iter().map(|service| service.name.to_string()));
+    accepted.retain(|(service, _)| {
+        let known = |name: &str| names.contains(&name.to_ascii_lowercase());
+        !known(&service.name) && !service.aliases.iter().any(|alias| known(&alias.display()))
+    });
+    let meant = |name: &str| did_you_mean(name, names.iter().map(String::as_str)).map(str::to_string);
+    accepted.into_iter().map(|(service, accept)| (service, accept, meant(&service.name))).collect()
 }

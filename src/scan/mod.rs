@@ -282,7 +282,7 @@ fn facts_of(
 ) -> (File, Source, Facts) {
     let Kept { shown, relative, kind, role, named, text, outcome } = kept;
     let problem = |message: String, recognised: bool| Facts {
-        problems: vec![Problem { span: Span::new(id, 0..0), message, recognised, template: false }],
+        problems: vec![Problem { span: Span::new(id, 0..0), message, partial: false, recognised, template: false }],
         ..Facts::default()
     };
     let mut facts = match outcome {

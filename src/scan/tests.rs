@@ -81,6 +81,36 @@ fn patterns_hold_for_named_files_too() {
 }
 
 #[test]
+fn patterns_hold_for_paths_that_lead_up_and_down_again() {
+    let folder = Folder::new(&[("a/x.yaml", TALKS), ("b/x.yaml", TALKS)]);
+    let named = vec![folder.0.join("b/../a/x.yaml"), folder.0.join("a/../b/x.yaml")];
+    let settings = ScanSettings { paths: named, exclude: vec!["a/**".into()], ..folder.settings() };
+    let found = scan(&settings).unwrap();
+    assert_eq!(folder.paths(&found), ["a/../b/x.yaml"]);
+    let settings = ScanSettings { base: Some(folder.0.join("b/..")), ..settings };
+    assert_eq!(folder.paths(&scan(&settings).unwrap()), ["a/../b/x.yaml"]);
+}
+
+#[test]
+fn the_ignore_file_of_our_own_holds_for_named_paths_too() {
+    let folder = Folder::new(&[
+        ("mine/a.yaml", TALKS),
+        ("mine/b/c.yaml", TALKS),
+        ("out/a.yaml", TALKS),
+        ("x/keep/a.yaml", TALKS),
+        ("x/y.yaml", TALKS),
+        ("x/.retrylintignore", "!keep\n"),
+        (".gitignore", "out/\n"),
+        (".retrylintignore", "mine/\nkeep\n"),
+    ]);
+    let named = ["mine/a.yaml", "mine/b", "out/a.yaml", "x/keep", "x/y.yaml"];
+    let settings = ScanSettings { paths: named.map(|path| folder.0.join(path)).to_vec(), ..folder.settings() };
+    assert_eq!(folder.paths(&scan(&settings).unwrap()), ["out/a.yaml", "x/keep/a.yaml", "x/y.yaml"]);
+    let settings = ScanSettings { follow_ignore_files: false, ..settings };
+    assert_eq!(scan(&settings).unwrap().facts.files.len(), 5);
+}
+
+#[test]
 fn a_path_that_is_not_there_is_an_error_that_names_it() {
     let folder = Folder::new(&[]);
     let settings = ScanSettings { paths: vec![folder.0.join("nope")], ..folder.settings() };

@@ -1,12 +1,15 @@
 //! Which files there are: the named paths, the folders among them walked in parallel, in the end sorted by path.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 
-use ignore::{WalkBuilder, WalkState};
+use ignore::gitignore::Gitignore;
+use ignore::{Match, WalkBuilder, WalkState};
 
 use super::globs::Globs;
 use super::{ScanError, ScanSettings, place};
+use crate::facts::words::in_words;
 use crate::facts::{FileKind, Role};
 
 /// Folders that hold what others wrote or tools made.
@@ -37,18 +40,15 @@ pub struct Candidate {
 /// All files below the named paths that may hold configuration, by path, each once.
 pub fn candidates(settings: &ScanSettings, include: &Globs, exclude: &Globs) -> Result<Vec<Candidate>, ScanError> {
     let here = std::env::current_dir().unwrap_or_default();
-    let base = settings.base.as_ref().map_or(here.clone(), |base| here.join(base));
-    let roots = Roots { here, base };
+    let base = settings.base.as_ref().map_or(here.clone(), |base| whole(&here, base));
+    let mut roots = Roots { here, base, ignored: HashMap::new() };
     let mut found = Vec::new();
     for root in &settings.paths {
-        let about = std::fs::metadata(root).map_err(|error| ScanError::Path {
-            path: root.display().to_string(),
-            message: if error.kind() == std::io::ErrorKind::NotFound {
-                "no such file or folder".to_string()
-            } else {
-                error.to_string()
-            },
-        })?;
+        let about = std::fs::metadata(root)
+            .map_err(|error| ScanError::Path { path: root.display().to_string(), message: in_words(&error) })?;
+        if settings.follow_ignore_files && roots.ignores(root, about.is_dir()) {
+            continue;
+        }
         if about.is_dir() {
             folder(root, settings, &roots, &mut found);
         } else {
@@ -72,19 +72,54 @@ pub fn is_taken(relative: &str, include: &Globs, exclude: &Globs) -> bool {
 struct Roots {
     here: PathBuf,
     base: PathBuf,
+    /// The ignore files of our own, by the folder that they lie in.
+    ignored: HashMap<PathBuf, Gitignore>,
 }
 
 impl Roots {
     /// A file below a named folder.
     fn candidate(&self, root: &Path, path: PathBuf) -> Candidate {
         let shown = shown(&path, &self.here);
-        // Joining leaves an absolute path as it is.
-        let whole: PathBuf = self.here.join(&path).components().collect();
+        let whole = whole(&self.here, &path);
         let below = slashes(path.strip_prefix(root).unwrap_or(&path));
         let relative = whole.strip_prefix(&self.base).map_or_else(|_| below.clone(), slashes);
         let (kind, role) = (place::kind(&shown), place::role(&below));
         Candidate { path, shown, relative, kind, named: false, role, problem: None }
     }
+
+    /// Whether an ignore file of our own, here or in a folder above, leaves out a path that was named. What git ignores
+    /// may be named, but tools that name every file must not bring back what was left out for us.
+    fn ignores(&mut self, named: &Path, is_dir: bool) -> bool {
+        let named = whole(&self.here, named);
+        let mut answer = Match::None;
+        // The nearest folder decides, as in a walk.
+        for folder in named.ancestors().skip(1) {
+            let rules = self.ignored.entry(folder.to_path_buf()).or_insert_with(|| {
+                let file = folder.join(IGNORE_FILE);
+                if file.is_file() { Gitignore::new(file).0 } else { Gitignore::empty() }
+            });
+            answer = rules.matched_path_or_any_parents(&named, is_dir).map(|_| ());
+            if !answer.is_none() || folder.join(".git").exists() {
+                break;
+            }
+        }
+        answer.is_ignore()
+    }
+}
+
+/// A path from the root of the file system, without `.` and `..`: what leads up and down again is the same place.
+fn whole(here: &Path, path: &Path) -> PathBuf {
+    let mut whole = PathBuf::new();
+    // Joining leaves an absolute path as it is.
+    for part in here.join(path).components() {
+        match part {
+            Component::ParentDir => {
+                whole.pop();
+            }
+            part => whole.push(part),
+        }
+    }
+    whole
 }
 
 fn folder(root: &Path, settings: &ScanSettings, roots: &Roots, found: &mut Vec<Candidate>) {
@@ -136,11 +171,10 @@ fn unreadable(error: &ignore::Error, root: &Path, roots: &Roots) -> Option<Candi
         _ => return None,
     };
     let cause = cause.io_error()?;
-    let problem = Some(match cause.kind() {
-        std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
-        std::io::ErrorKind::NotFound => return None,
-        _ => cause.to_string(),
-    });
+    if cause.kind() == std::io::ErrorKind::NotFound {
+        return None;
+    }
+    let problem = Some(in_words(cause));
     Some(Candidate { kind: None, problem, ..roots.candidate(root, path.clone()) })
 }
 

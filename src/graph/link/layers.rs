@@ -20,8 +20,8 @@ impl Linker<'_> {
     pub fn build_layers(&mut self, mut edges: Edges, standings: Standings) -> (Vec<Resolved>, Vec<(NodeIndex, Edge)>) {
         let mut placement = self.place(&mut edges, &standings);
         let upstreams = self.gather_upstreams();
-        let standing: HashMap<PolicyId, &Standing> =
-            standings.list.iter().map(|standing| (standing.policy, standing)).collect();
+        let standing: HashMap<(PolicyId, Position), &Standing> =
+            standings.list.iter().map(|standing| ((standing.policy, standing.position), standing)).collect();
 
         let mut placed = std::mem::take(&mut placement.placed);
         placed.sort_unstable_by_key(|item| (item.slot, item.position, item.policy, std::cmp::Reverse(item.confidence)));
@@ -42,7 +42,8 @@ impl Linker<'_> {
             for Layer { position, alternatives } in &mut layers {
                 for nest in alternatives {
                     let innermost = nest.policies.last();
-                    let leaf = innermost.and_then(|id| Some((self.scope.policy(*id)?, *standing.get(id)?)));
+                    let leaf =
+                        innermost.and_then(|id| Some((self.scope.policy(*id)?, *standing.get(&(*id, *position))?)));
                     nest.upstream = leaf.and_then(|(policy, standing)| {
                         let is_own = matches!(standing.callers, Callers::Service(_) | Callers::Call(_));
                         let through = Through { policy, position: *position, caller, is_own };

@@ -95,7 +95,8 @@ impl<'f> Linker<'f> {
                         .flat_map(|target| edges.between(caller, target))
                         .collect();
                     if met.is_empty() {
-                        let edge = made_by(policy, standing);
+                        let mut edge = made_by(policy, standing);
+                        edge.one_of = self.routes_of(standing);
                         let edge = edges.add(&mut self.graph, caller, callee, edge);
                         self.hint_protocol(edge);
                         made.insert(edge, policy.route.as_ref().map(|route| (route.list, route.order)));
@@ -121,6 +122,14 @@ impl<'f> Linker<'f> {
         self.join_choices(made);
     }
 
+    /// A request takes one of a gateway's routes, also where they stand in an object that it delegates to: the group of
+    /// the calls that the gateway's own routes make.
+    fn routes_of(&self, standing: &Standing) -> Option<Arc<str>> {
+        let delegation = self.scope.facts.delegations.get(standing.delegation?)?;
+        let Caller::Service(gateway) = &delegation.caller else { return None };
+        Some(format!("routes of {}", gateway.host.display()).into())
+    }
+
     /// Destinations of one weighted route exclude one another, as long as nothing else leads there.
     fn join_choices(&mut self, made: HashMap<EdgeIndex, Option<(Span, u32)>>) {
         let mut choices: HashMap<(NodeIndex, Span, u32), Vec<EdgeIndex>> = HashMap::new();
@@ -133,7 +142,7 @@ impl<'f> Linker<'f> {
             let group: Arc<str> = format!("route {order} of {}:{}", list.file.0, list.start).into();
             for edge in edges {
                 if let Some(edge) = self.graph.edge_weight_mut(edge) {
-                    edge.one_of = Some(group.clone());
+                    edge.one_of.get_or_insert_with(|| group.clone());
                 }
             }
         }
@@ -180,12 +189,27 @@ impl<'f> Linker<'f> {
                 name(self.node_of(id));
             }
         }
+        // The route of a mesh's gateway stands in that gateway.
+        let gateways: HashSet<NodeIndex> = standings
+            .list
+            .iter()
+            .filter(|standing| matches!(standing.position, Position::Gateway | Position::EgressGateway))
+            .filter(|standing| {
+                self.scope.policy(standing.policy).is_some_and(|policy| policy.dialect == Dialect::Istio)
+            })
+            .filter_map(|standing| standings.resolved.get(standing.policy.0 as usize)?.caller)
+            .collect();
         let mut standings = Vec::with_capacity(self.graph.node_count());
         for node in self.graph.node_indices() {
             let (Some(id), Some(weight)) = (self.id_of(node), self.graph.node_weight(node)) else { continue };
             let workloads = self.workloads.of(id);
             standings.push(membership::Standing {
-                said: self.spaces.says(workloads, weight.namespace.as_ref()),
+                // It is a proxy of the mesh itself and has none beside it, whatever its namespace says.
+                said: if gateways.contains(&node) {
+                    Membership::Outside
+                } else {
+                    self.spaces.says(workloads, weight.namespace.as_ref())
+                },
                 is_unseen: workloads.is_empty(),
                 may_be_assumed: !weight.external && !proxies.contains(&id),
                 is_named: named.get(node.index()).copied().unwrap_or_default(),
@@ -281,10 +305,16 @@ impl<'f> Linker<'f> {
         caller: NodeIndex,
         members: &[membership::Standing],
     ) -> Option<Confidence> {
-        let Callers::Members = standing.callers else { return Some(Confidence::High) };
+        // A route of the mesh whose bindings cannot be told is in no proxy outside of it either.
+        let is_of_mesh = policy.dialect == Dialect::Istio && standing.position == Position::ClientSidecar;
+        if standing.callers != Callers::Members && !is_of_mesh {
+            return Some(Confidence::High);
+        }
         // The policy is itself the object that names the callee.
         let confidence = members.get(caller.index())?.as_caller(true)?;
-        self.is_among(&policy.caller, Some(caller)).then_some(confidence)
+        let delegation = standing.delegation.and_then(|index| self.scope.facts.delegations.get(index));
+        let members = delegation.map_or(&policy.caller, |delegation| &delegation.caller);
+        self.is_among(members, Some(caller)).then_some(confidence)
     }
 
     /// Whether a service is one of the members that a route or rule is narrowed to. A caller that is not known is one of

@@ -7,8 +7,11 @@ use petgraph::graph::NodeIndex;
 use super::edges::{Edges, of_evidence};
 use super::identity::{Id, Place};
 use super::inference::Likenesses;
+use super::scope::Scope;
 use super::{Linker, NOWHERE};
-use crate::facts::{CallId, Callee, Caller, Confidence, Dialect, Evidence, Policy, PolicyId, Position};
+use crate::facts::{
+    CallId, Callee, Caller, Confidence, Delegation, Dialect, Evidence, ObjectName, Policy, PolicyId, Position,
+};
 use crate::graph::Resolved;
 
 /// Where one policy stands.
@@ -24,6 +27,8 @@ pub(super) struct Standing {
     pub position: Position,
     /// The least of the policy and of how its caller and callee are known.
     pub confidence: Confidence,
+    /// Index of the delegation that says who calls, if one does.
+    pub delegation: Option<usize>,
 }
 
 /// Who calls through a policy.
@@ -58,13 +63,40 @@ struct Own {
     confidence: Confidence,
 }
 
+/// Who calls through the policies of objects that others delegate to.
+struct Delegations<'f>(HashMap<&'f ObjectName, Vec<(usize, &'f Delegation)>>);
+
+impl<'f> Delegations<'f> {
+    fn gather(scope: Scope<'f>) -> Self {
+        let mut all: HashMap<_, Vec<(usize, &Delegation)>> = HashMap::new();
+        for (index, delegation) in scope.delegations() {
+            let known = all.entry(&delegation.to).or_default();
+            // Several routes of a root may lead to one part.
+            let is_same =
+                |known: &&Delegation| (known.position, &known.caller) == (delegation.position, &delegation.caller);
+            if known.len() < MOST_ROOTS && !known.iter().map(|(_, known)| known).any(is_same) {
+                known.push((index, delegation));
+            }
+        }
+        Delegations(all)
+    }
+
+    /// Those to the object that a policy belongs to.
+    fn of(&self, policy: &Policy) -> &[(usize, &'f Delegation)] {
+        policy.part_of.as_ref().and_then(|object| self.0.get(object)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// More kinds of callers than this are not told apart for one part.
+const MOST_ROOTS: usize = 32;
+
 impl Linker<'_> {
     /// Resolves callers and callees of all policies; callees become nodes.
     pub fn link_policies(&mut self, edges: &Edges) -> Standings {
         let scope = self.scope;
         let mut own: HashMap<PolicyId, Own> = HashMap::new();
         for (id, policy) in scope.policies() {
-            let stated = self.stated(policy, edges);
+            let stated = self.stated(policy, &policy.caller, edges);
             own.insert(id, stated);
         }
         // Names are compared with known services, so all that are written come first.
@@ -92,8 +124,21 @@ impl Linker<'_> {
         }
 
         let mut standings = Standings { list: Vec::new(), resolved: vec![NOWHERE; scope.facts.policies.len()] };
+        let delegations = Delegations::gather(scope);
         for (id, policy) in scope.policies() {
-            let standing = self.standing(id, policy, &own, edges);
+            let mut views = Vec::new();
+            for (index, delegation) in delegations.of(policy) {
+                let own = HashMap::from([(id, self.stated(policy, &delegation.caller, edges))]);
+                let standing = self.standing(id, policy, &own, edges);
+                views.push(Standing { position: delegation.position, delegation: Some(*index), ..standing });
+            }
+            let standing = match views.pop() {
+                Some(last) => {
+                    standings.list.append(&mut views);
+                    last
+                }
+                None => self.standing(id, policy, &own, edges),
+            };
             if let Some(slot) = standings.resolved.get_mut(id.0 as usize) {
                 let caller = match standing.callers {
                     Callers::Service(node) => Some(node),
@@ -113,12 +158,12 @@ impl Linker<'_> {
     }
 
     /// What a policy itself says, names that are merely alike left out.
-    fn stated(&mut self, policy: &Policy, edges: &Edges) -> Own {
+    fn stated(&mut self, policy: &Policy, who: &Caller, edges: &Edges) -> Own {
         let file = policy.span.file;
-        let caller = self.caller(&policy.caller, file);
+        let caller = self.caller(who, file);
         let place = Place { file: Some(file), caller };
         let mut confidence = policy.confidence;
-        if let Caller::Service(service) = &policy.caller {
+        if let Caller::Service(service) = who {
             confidence = confidence.min(of_evidence(service.evidence));
         }
         let mut inferred = false;
@@ -131,7 +176,7 @@ impl Linker<'_> {
             }
             Callee::Named(_) | Callee::Unknown(_) => (None, Vec::new()),
         };
-        let callers = match (&policy.caller, caller) {
+        let callers = match (who, caller) {
             (Caller::Members { .. }, _) => Callers::Members,
             // A proxy beside a service that leads to that service stands in front of it: its callers are others.
             (_, Some(caller)) if Some(caller) == callee => Callers::Unknown,
@@ -172,7 +217,7 @@ impl Linker<'_> {
             (Position::ClientSidecar, Callers::Unknown) if policy.dialect != Dialect::Istio => Position::Gateway,
             (position, _) => position,
         };
-        Standing { policy: id, callers, callee, hosts, position, confidence }
+        Standing { policy: id, callers, callee, hosts, position, confidence, delegation: None }
     }
 
     /// A policy that says nothing and encloses others that all call one service calls that service: for the list of

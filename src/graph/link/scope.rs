@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::facts::{
-    Call, CallId, Callee, Caller, Facts, Host, KubeService, Mesh, Namespace, Policy, PolicyId, Role, Service,
-    ServiceRef, Upstream, Workload,
+    Call, CallId, Callee, Caller, Delegation, Facts, Host, KubeService, Mesh, Namespace, Policy, PolicyId, Role,
+    Service, ServiceRef, Upstream, Workload,
 };
 
 /// The environments that occur in the facts, by name; one run without any if none does.
@@ -19,6 +19,7 @@ pub fn environments(facts: &Facts) -> Vec<Option<Arc<str>>> {
     seen.extend(facts.workloads.iter().filter_map(|fact| fact.environment.as_ref()));
     seen.extend(facts.kube_services.iter().filter_map(|fact| fact.environment.as_ref()));
     seen.extend(facts.namespaces.iter().filter_map(|fact| fact.environment.as_ref()));
+    seen.extend(facts.delegations.iter().filter_map(|fact| fact.environment.as_ref()));
     seen.extend(facts.meshes.iter().filter_map(|fact| fact.environment.as_ref()));
     if seen.is_empty() { vec![None] } else { seen.into_iter().cloned().map(Some).collect() }
 }
@@ -78,6 +79,11 @@ impl<'f> Scope<'f> {
         self.facts.namespaces.iter().filter(move |namespace| self.holds(&namespace.environment))
     }
 
+    pub fn delegations(self) -> impl Iterator<Item = (usize, &'f Delegation)> {
+        let delegations = self.facts.delegations.iter().enumerate();
+        delegations.filter(move |(_, delegation)| self.holds(&delegation.environment))
+    }
+
     /// The mesh whose defaults are in force: that of this environment, else the one that belongs to all.
     pub fn mesh(self) -> Option<&'f Mesh> {
         let mut meshes = self.facts.meshes.iter().filter(|mesh| self.holds(&mesh.environment));
@@ -128,7 +134,8 @@ impl<'f> Scope<'f> {
             caller(&policy.caller).into_iter().chain(service).chain(hosts)
         });
         let upstreams = self.upstreams().flat_map(|(_, up)| std::iter::once(&up.callee).chain(caller(&up.caller)));
-        calls.chain(policies).chain(upstreams)
+        let delegations = self.delegations().filter_map(|(_, delegation)| caller(&delegation.caller));
+        calls.chain(policies).chain(upstreams).chain(delegations)
     }
 }
 

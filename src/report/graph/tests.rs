@@ -128,6 +128,25 @@ fn a_part_of_the_graph_can_be_shown() {
 }
 
 #[test]
+fn two_services_without_a_way_between_them_are_told() {
+    let (json, text, _) = shown(CHAIN, &Focus::Path("ledger".into(), "web".into()), None);
+    assert_eq!(text, "no way leads from `ledger` to `web`\n");
+    assert_eq!(names(&json), [] as [&str; 0]);
+}
+
+#[test]
+fn tries_that_time_limits_are_about_so_many() {
+    // Delays of 1 s each within 3 s: tries at 0, 1 and 2 s, and none at the end.
+    let text = "services: { web: { calls: [{ to: shop, retry: { attempts: unbounded, backoff: fixed, base: 1s },
+        timeout: { total: 3s } }] } }";
+    let (_, text, _) = shown(text, &Focus::All, None);
+    assert!(text.contains("web ×3 → shop = about 3 (overload)"), "{text}");
+    assert!(text.contains("web → shop: about 3× for overload (503)"), "{text}");
+    let (_, text, _) = shown(CHAIN, &Focus::All, None);
+    assert!(!text.contains("about"), "{text}");
+}
+
+#[test]
 fn a_service_that_is_not_there_is_an_error_with_the_nearest_name() {
     let (facts, _) = facts(CHAIN);
     let limits = Limits::default();

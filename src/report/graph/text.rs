@@ -22,7 +22,7 @@ pub fn render(views: &[View<'_>], facts: &Facts, sources: &Sources, look: Look) 
             out.push('\n');
         }
         if view.nodes.is_empty() {
-            out.push_str("no services\n");
+            out.push_str(&format!("{}\n", text::line(&view.nothing)));
             continue;
         }
         out.push_str(&services(view, look));
@@ -50,7 +50,7 @@ fn services(view: &View<'_>, look: Look) -> String {
         let Some(weight) = view.node(*node) else { continue };
         let Some(load) = view.system.amplification.nodes.get(node.index()) else { continue };
         let time = view.system.deadlines.nodes.get(node.index()).and_then(|time| time.slowest);
-        let bound = if load.is_lower_bound { "≥ " } else { "" };
+        let bound = how_sure(load.is_lower_bound, load.about);
         let path = if load.worst > Amount::ONE { best.to(*node) } else { Vec::new() };
         let path = path.first().map_or_else(String::new, |path| {
             let class = load.class.map_or_else(String::new, |class| format!(" ({})", class.name()));
@@ -66,6 +66,15 @@ fn services(view: &View<'_>, look: Look) -> String {
         ]);
     }
     table.render(look, &[(4, 30), (0, 16)])
+}
+
+/// What stands before a number of tries: unknown ones make it a bound, those that are limited by time an estimate.
+fn how_sure(is_lower_bound: bool, about: bool) -> &'static str {
+    match (is_lower_bound, about) {
+        (true, _) => "≥ ",
+        (false, true) => "about ",
+        (false, false) => "",
+    }
 }
 
 fn amplification(value: f64) -> String {
@@ -93,7 +102,7 @@ fn push_call(call: &Shown<'_>, view: &View<'_>, facts: &Facts, sources: &Sources
         out.push_str(&format!(", {} calls per request", words::factor(call.edge.per_request)));
     }
     if let Some((class, factor)) = call.tries(view) {
-        let least = if factor.unknown.is_empty() { "" } else { "≥ " };
+        let least = how_sure(!factor.unknown.is_empty(), factor.about);
         out.push_str(&format!(": {least}{}× for {} ({})", factor.tries, class.name(), class.describe()));
     }
     out.push('\n');

@@ -195,8 +195,8 @@ impl<'a> PolicyJson<'a> {
             retries_on: policy.retries_on.known().copied(),
             methods: policy.methods.known(),
             idempotent: policy.idempotent.known().copied().flatten(),
-            budget: budget(&policy.budget),
-            breaker: breaker(&policy.breaker),
+            budget: budget(in_force(&policy.budget, row.upstream.map(|upstream| &upstream.budget))),
+            breaker: breaker(in_force(&policy.breaker, row.upstream.map(|upstream| &upstream.breaker))),
             hedging: policy.hedging.as_ref().map(|hedging| HedgingJson {
                 copies: hedging.copies.known().copied(),
                 delay_ms: hedging.delay.known().map(|delay| delay.as_millis_f64()),
@@ -207,6 +207,11 @@ impl<'a> PolicyJson<'a> {
             why: why(policy),
         })
     }
+}
+
+/// The policy's own limit, else that of its proxy for the callee.
+fn in_force<'a, T>(own: &'a Sourced<Limit<T>>, upstream: Option<&'a Sourced<Limit<T>>>) -> &'a Sourced<Limit<T>> {
+    if own.limit().is_some() { own } else { upstream.unwrap_or(own) }
 }
 
 /// Integers that not every JSON reader keeps whole become text (contracts.md D-19).

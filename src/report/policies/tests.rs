@@ -6,6 +6,8 @@ use super::*;
 use crate::facts::{
     AttemptTimeoutFlaw, Budget, BudgetBase, Dialect, Evidence, Floor, Host, Jitter, Position, ServiceRef, Why,
 };
+use crate::graph::fixtures::Tree;
+use crate::limits::Limits;
 use crate::report::examples;
 use crate::source::Span;
 
@@ -193,4 +195,46 @@ fn a_file_that_is_not_at_hand_is_no_row() {
     policy.name = Arc::from("");
     let facts = Facts { policies: vec![policy], ..Facts::default() };
     assert!(parse(&facts, &sources).is_empty());
+}
+
+#[test]
+fn what_another_file_says_of_the_callee_is_in_force_where_the_policy_says_nothing() {
+    let mut tree = Tree::default();
+    tree.call("web", "payments");
+    tree.gateway("payments", 3);
+    let own = tree.gateway("ledger", 3);
+    own.budget = budget_of(0.1);
+    tree.upstream("cds.yaml", Dialect::Envoy, Caller::Unknown(Why::Other("a proxy".into())), "payments").budget =
+        budget_of(0.2);
+    tree.upstream("cds.yaml", Dialect::Envoy, Caller::Unknown(Why::Other("a proxy".into())), "ledger").budget =
+        budget_of(0.3);
+    // A sidecar of nobody known is a gateway.
+    for policy in &mut tree.facts.policies {
+        policy.position = Position::ClientSidecar;
+    }
+    let limits = Limits::default();
+    let systems = [System::new(&tree.facts, &limits, tree.link())];
+    let rows = rows(&tree.facts, &systems, false);
+    let said: Vec<_> = rows
+        .iter()
+        .map(|row| (row.position, row.upstream.and_then(|upstream| upstream.budget.limit()?.ratio.known().copied())))
+        .collect();
+    assert_eq!(said, [(Position::Gateway, Some(0.2)), (Position::Gateway, Some(0.3))]);
+    let names: Vec<&str> = tree.facts.files.iter().map(|file| &*file.path).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (*name, "x: 1 2 3 4 5 6 7 8 9")).collect();
+    let sources = examples::sources(&files);
+    let all: Value = serde_json::from_str(&json(&tree.facts, &systems, &sources, false)).unwrap();
+    let ratios: Vec<_> = [0, 1].map(|at| all["policies"][at]["budget"]["ratio"].clone()).into();
+    assert_eq!(ratios, [0.2, 0.1]);
+}
+
+fn budget_of(ratio: f64) -> Sourced<Limit<Box<Budget>>> {
+    let at = Span::new(crate::source::FileId(0), 0..0);
+    let budget = Budget {
+        ratio: Sourced::written(ratio, at),
+        floor: Sourced::written(Floor::InFlight(3), at),
+        window: Sourced::written(Limit::None, at),
+        base: BudgetBase::All,
+    };
+    Sourced::written(Limit::At(budget), at).boxed()
 }

@@ -1,6 +1,6 @@
-use crate::facts::{Caller, Confidence, Position, Protocol, ServiceSource, Sourced, Why};
-use crate::graph::Membership;
-use crate::graph::fixtures::Tree;
+use crate::facts::{Caller, Confidence, Dialect, Host, Position, Protocol, ServiceRef, ServiceSource, Sourced, Why};
+use crate::graph::fixtures::{Tree, callee, reference};
+use crate::graph::{Membership, Net};
 
 /// A mesh with a route for `ledger`, and one call `web -> ledger`. The route is policy 2, after both defaults.
 fn tree() -> Tree {
@@ -19,6 +19,14 @@ fn has_route(tree: &Tree) -> bool {
 fn web(tree: &Tree) -> Membership {
     let net = tree.link();
     net.graph[net.shown("web")].mesh
+}
+
+fn name(name: &str, namespace: &str) -> Host {
+    Host::Name { name: name.into(), namespace: Some(namespace.into()) }
+}
+
+fn positions(net: &Net, caller: &str, callee: &str) -> Vec<Position> {
+    net.edge(caller, callee).outline().into_iter().map(|(position, _)| position).collect()
 }
 
 #[test]
@@ -110,6 +118,34 @@ fn a_proxy_is_never_assumed_to_be_in() {
     assert!(!has_route(&tree));
     tree.workload("web", Some(true));
     assert!(has_route(&tree));
+}
+
+#[test]
+fn a_gateway_of_the_mesh_has_no_sidecar_whatever_its_namespace_says() {
+    let mut tree = tree();
+    tree.namespace("shop", Some(true));
+    tree.call("public", "ledger");
+    tree.call("cart", "ledger").caller.host = name("cart", "shop");
+    tree.call("public", "cart").caller.host = name("public", "shop");
+    let route = tree.policy("mesh.yaml", Dialect::Istio, Position::Gateway, 3);
+    route.caller = Caller::Service(ServiceRef { host: name("public", "shop"), ..reference("public") });
+    route.callee = callee("ledger");
+    let net = tree.link();
+    // Neither the mesh's route nor its default stands beside the gateway's own route.
+    assert_eq!(positions(&net, "public", "ledger"), [Position::Gateway, Position::ServerSidecar]);
+    assert_eq!(positions(&net, "cart", "ledger"), [Position::ClientSidecar, Position::ServerSidecar]);
+    assert_eq!(positions(&net, "public", "cart"), [Position::ServerSidecar]);
+}
+
+#[test]
+fn a_route_of_the_mesh_with_unknown_bindings_is_in_no_proxy_outside_of_it() {
+    let mut tree = tree();
+    tree.facts.policies[2].caller = Caller::Unknown(Why::Other("a delegate".into()));
+    tree.call("cart", "ledger");
+    tree.workload("cart", Some(false));
+    let net = tree.link();
+    assert_eq!(positions(&net, "cart", "ledger"), [Position::ServerSidecar]);
+    assert_eq!(positions(&net, "web", "ledger"), [Position::ClientSidecar, Position::ServerSidecar]);
 }
 
 #[test]

@@ -1,4 +1,7 @@
-use crate::facts::{Callee, Caller, Confidence, Dialect, Evidence, Policy, PolicyId, Position, ServiceSource};
+use crate::facts::{
+    Callee, Caller, Confidence, Delegation, Dialect, Evidence, ObjectName, Policy, PolicyId, Position, ServiceSource,
+    Why,
+};
 use crate::graph::fixtures::{Tree, callee, reference};
 
 fn owned(tree: &mut Tree, name: &str) {
@@ -220,4 +223,63 @@ fn a_proxy_with_a_name_is_a_service_that_calls() {
     let net = tree.link();
     assert_eq!(net.edge("edge", "web").outline(), [(Position::ClientSidecar, vec![vec![0]])]);
     assert!(net.graph[net.shown("edge")].service.is_proxy);
+}
+
+/// A route of the mesh for `ledger` in an object that says itself not who calls.
+fn part(tree: &mut Tree) {
+    let policy = tree.virtual_service("ledger", 3);
+    policy.caller = Caller::Unknown(Why::Other("a part".into()));
+    policy.part_of = Some(object("part"));
+}
+
+fn object(name: &str) -> ObjectName {
+    ObjectName { name: name.into(), namespace: None }
+}
+
+fn delegate(tree: &mut Tree, position: Position, caller: Caller) {
+    let span = tree.span("mesh.yaml");
+    tree.facts.delegations.push(Delegation { to: object("part"), position, caller, environment: None, span });
+}
+
+#[test]
+fn a_part_of_a_gateways_route_stands_in_that_gateway_only() {
+    let mut tree = Tree::default();
+    tree.call("web", "ledger");
+    part(&mut tree);
+    delegate(&mut tree, Position::Gateway, Caller::Service(reference("public")));
+    // Two routes that lead to the same part are one.
+    delegate(&mut tree, Position::Gateway, Caller::Service(reference("public")));
+    let net = tree.link();
+    let edge = net.edge("public", "ledger");
+    assert_eq!(edge.outline(), [(Position::Gateway, vec![vec![0]])]);
+    assert_eq!(edge.one_of.as_deref(), Some("routes of public"));
+    assert_eq!(net.edge("web", "ledger").outline(), []);
+    assert!(net.open.is_empty());
+}
+
+#[test]
+fn a_part_of_two_roots_stands_with_the_callers_of_both() {
+    let mut tree = Tree::default();
+    tree.call("web", "ledger");
+    tree.call("cart", "ledger");
+    tree.workload("web", None);
+    part(&mut tree);
+    delegate(&mut tree, Position::Gateway, Caller::Service(reference("public")));
+    let labels = vec![("app".into(), "cart".into())];
+    delegate(&mut tree, Position::ClientSidecar, Caller::Members { namespace: None, labels });
+    tree.workload("cart", Some(true));
+    let net = tree.link();
+    assert_eq!(net.edge("public", "ledger").outline(), [(Position::Gateway, vec![vec![0]])]);
+    assert_eq!(net.edge("cart", "ledger").outline(), [(Position::ClientSidecar, vec![vec![0]])]);
+    assert_eq!(net.edge("web", "ledger").outline(), []);
+}
+
+#[test]
+fn a_part_that_nothing_leads_to_has_unknown_callers() {
+    let mut tree = Tree::default();
+    part(&mut tree);
+    delegate(&mut tree, Position::Gateway, Caller::Service(reference("public")));
+    tree.facts.delegations[0].to = object("another");
+    let net = tree.link();
+    assert_eq!(net.open_of("ledger")[0].outline(), [(Position::ClientSidecar, vec![vec![0]])]);
 }

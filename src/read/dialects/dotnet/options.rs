@@ -68,7 +68,7 @@ impl Options {
                     span,
                     format!("`{key}: {shown}` is rejected when the application starts: it needs {needs}"),
                     format!("needs {needs}"),
-                    format!("\"{key}\": {corrected}"),
+                    format!("`\"{key}\": {corrected}`"),
                 );
                 Sourced::unknown(Why::Malformed { found: shown.into(), expected: needs.to_string().into() }, span)
             }

@@ -240,7 +240,7 @@ fn check_limits(policy: &Policy, sections: &Sections<'_>, at: At, options: &mut 
             "the handler is rejected when the application starts: one try may take {attempt}, all of them together {total}"
         );
         let label = "the attempt timeout must not exceed the total".to_string();
-        let help = format!("\"TotalRequestTimeout\": {{ \"Timeout\": \"{}\" }}", attempt.times(3).as_timespan());
+        let help = format!("`\"TotalRequestTimeout\": {{ \"Timeout\": \"{}\" }}`", attempt.times(3).as_timespan());
         options.reject(span, message, label, help);
     }
     let window = policy.breaker.limit().and_then(|breaker| breaker.window.clone());
@@ -256,7 +256,7 @@ fn check_limits(policy: &Policy, sections: &Sections<'_>, at: At, options: &mut 
             "the handler is rejected when the application starts: `SamplingDuration` is {length}{by_default}, less than two tries of {attempt}"
         );
         let label = "`SamplingDuration` must be at least twice the attempt timeout".to_string();
-        let help = format!("\"CircuitBreaker\": {{ \"SamplingDuration\": \"{}\" }}", attempt.times(2).as_timespan());
+        let help = format!("`\"CircuitBreaker\": {{ \"SamplingDuration\": \"{}\" }}`", attempt.times(2).as_timespan());
         options.reject(span, message, label, help);
     }
 }

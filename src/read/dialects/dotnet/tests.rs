@@ -215,13 +215,13 @@ fn values_out_of_range_are_rejected_at_start_up() {
         zero.message,
         "`MaxRetryAttempts: 0` is rejected when the application starts: it needs a number of retries from 1 on"
     );
-    assert_eq!(zero.help, "\"MaxRetryAttempts\": 1");
+    assert_eq!(zero.help, "`\"MaxRetryAttempts\": 1`");
     let (_, delay) = rejected(&format!(r#""Retry": {{ "UseJitter": true, "Delay": "2s" }}, {other}"#));
     assert!(delay.message.starts_with("`Delay: 2s` is rejected"), "{}", delay.message);
-    assert_eq!(delay.help, "\"Delay\": \"00:00:02\"");
+    assert_eq!(delay.help, "`\"Delay\": \"00:00:02\"`");
     let (policy, days) = rejected(r#""Retry": { "UseJitter": true }, "AttemptTimeout": { "Timeout": "30" }"#);
     assert!(days.message.ends_with("and a bare number counts days: 30 days"), "{}", days.message);
-    assert_eq!(days.help, "\"Timeout\": \"00:00:30\"");
+    assert_eq!(days.help, "`\"Timeout\": \"00:00:30\"`");
     assert_eq!(policy.attempt_timeout.known(), None);
     let (_, ratio) = rejected(&format!(r#""CircuitBreaker": {{ "FailureRatio": 50 }}, {other}"#));
     assert!(ratio.message.contains("a share from 0 to 1"), "{}", ratio.message);
@@ -237,7 +237,7 @@ fn an_attempt_must_fit_into_the_total_and_the_window_hold_two_of_them() {
         total.message,
         "the handler is rejected when the application starts: one try may take 8 s, all of them together 5 s"
     );
-    assert_eq!(total.help, r#""TotalRequestTimeout": { "Timeout": "00:00:24" }"#);
+    assert_eq!(total.help, r#"`"TotalRequestTimeout": { "Timeout": "00:00:24" }`"#);
 
     let text = r#""TotalRequestTimeout": { "Timeout": "00:01:00" }, "AttemptTimeout": { "Timeout": "00:00:20" }"#;
     let [window] = policy(text).ineffective.try_into().unwrap();
@@ -245,7 +245,7 @@ fn an_attempt_must_fit_into_the_total_and_the_window_hold_two_of_them() {
         window.message,
         "the handler is rejected when the application starts: `SamplingDuration` is 30 s (its default), less than two tries of 20 s"
     );
-    assert_eq!(window.help, r#""CircuitBreaker": { "SamplingDuration": "00:00:40" }"#);
+    assert_eq!(window.help, r#"`"CircuitBreaker": { "SamplingDuration": "00:00:40" }`"#);
 
     // Exactly twice as long, exactly as long: both are accepted.
     let text = r#""TotalRequestTimeout": { "Timeout": "00:00:15" }, "AttemptTimeout": { "Timeout": "00:00:15" }"#;

@@ -152,7 +152,7 @@ impl<'t> Reader<'t> {
                 message: "`maxRetries: 0` caps nothing: Istio takes 0 for unset, and parallel retries stay unlimited"
                     .to_string(),
                 label: "0 is the same as leaving it out".to_string(),
-                help: "maxRetries: 1, or `retries: { attempts: 0 }` in the VirtualService to switch retries off"
+                help: "`maxRetries: 1`, or `retries: { attempts: 0 }` in the VirtualService to switch retries off"
                     .to_string(),
                 rejected: false,
             });
@@ -177,7 +177,7 @@ impl<'t> Reader<'t> {
                     "`retryBudget` bounds nothing: Istio {major}.{minor} does not know it, 1.27 is the first"
                 ),
                 label: "dropped when the object is stored".to_string(),
-                help: "connectionPool: { http: { maxRetries: 10 } }".to_string(),
+                help: "`connectionPool: { http: { maxRetries: 10 } }`".to_string(),
                 rejected: false,
             });
             return none;
@@ -191,7 +191,7 @@ impl<'t> Reader<'t> {
                           Istio 1.29"
                         .to_string(),
                 label: "no `percent`".to_string(),
-                help: "percent: 20".to_string(),
+                help: "`percent: 20`".to_string(),
                 rejected: false,
             });
         }
@@ -283,7 +283,7 @@ impl<'t> Reader<'t> {
             message: "`consecutiveErrors` does nothing: Istio no longer applies it, and five 5xx in a row eject a host"
                 .to_string(),
             label: "not applied".to_string(),
-            help: format!("consecutive5xxErrors: {}", value::shorten(text)),
+            help: format!("`consecutive5xxErrors: {}`", value::shorten(text)),
             rejected: false,
         });
     }
@@ -310,7 +310,7 @@ impl<'t> Reader<'t> {
                 .map_or_else(|| "one port".to_string(), |n| format!("port {}", value::shorten(n)));
             let lost = crate::facts::words::list(&missing);
             let help = if missing.iter().all(|name| name == "`retryBudget`") {
-                "connectionPool: { http: { maxRetries: 10 } } in the port's settings: a port has no `retryBudget`"
+                "`connectionPool: { http: { maxRetries: 10 } }` in the port's settings: a port has no `retryBudget`"
                     .to_string()
             } else {
                 format!("repeat {lost} in the settings of {name}")

@@ -99,7 +99,7 @@ fn fill(policy: &mut Policy, node: Node<'_>, key: &str) {
             span: entry.key_span,
             message: format!("`{key}` without `attempts` switches retries off in the whole mesh"),
             label: "no `attempts` means none".to_string(),
-            help: "attempts: 2".to_string(),
+            help: "`attempts: 2`".to_string(),
             rejected: false,
         });
     } else if let Some(entry) = node.entry("perTryTimeout").filter(|entry| !entry.value.is_null()) {
@@ -107,7 +107,7 @@ fn fill(policy: &mut Policy, node: Node<'_>, key: &str) {
             span: entry.key_span,
             message: format!("a try has no limit of its own: `perTryTimeout` does nothing in `{key}`"),
             label: "not applied here".to_string(),
-            help: "perTryTimeout in `retries` of the VirtualServices".to_string(),
+            help: "`perTryTimeout` in `retries` of the VirtualServices".to_string(),
             rejected: false,
         });
     }

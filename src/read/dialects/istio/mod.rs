@@ -129,14 +129,14 @@ fn refused_duration(node: Node<'_>, key: &str, found: &str) -> Rejection {
         Some(time) => (
             format!("`{key}: {found}` is not in whole milliseconds"),
             "finer than a millisecond",
-            format!("{key}: {}ms", time.0.div_ceil(1_000_000)),
+            format!("`{key}: {}ms`", time.0.div_ceil(1_000_000)),
         ),
         None => {
             let seconds = if value::number(text).is_some() { format!("{text}s") } else { "250ms".to_string() };
             (
                 format!("`{key}: {found}` is not a duration"),
                 "a number with its unit is wanted",
-                format!("{key}: {seconds}"),
+                format!("`{key}: {seconds}`"),
             )
         }
     };

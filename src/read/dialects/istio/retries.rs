@@ -79,14 +79,14 @@ fn written(entry: Entry<'_>, name: &str, version: (u32, u32), rejections: &mut V
             span: other.key_span,
             what: format!("`{}` is set and `attempts` is not", other.key),
             label: "rejected without `attempts`".to_string(),
-            help: "attempts: 2".to_string(),
+            help: "`attempts: 2`".to_string(),
         }),
         (Some(attempts), Some(other)) if attempts.text().and_then(|text| whole(text.trim())) == Some(0) => {
             rejections.push(Rejection {
                 span: other.key_span,
                 what: format!("`{}` is set although `attempts: 0` switches retries off", other.key),
                 label: "rejected beside `attempts: 0`".to_string(),
-                help: "retries: { attempts: 0 }".to_string(),
+                help: "`retries: { attempts: 0 }`".to_string(),
             });
         }
         (None, None) if retries.is_map() && !may_be_templated(retries) => policy.ineffective.push(Ineffective {
@@ -96,7 +96,7 @@ fn written(entry: Entry<'_>, name: &str, version: (u32, u32), rejections: &mut V
                       try is made"
                     .to_string(),
             label: "no `attempts` means none".to_string(),
-            help: "retries: { attempts: 2 }".to_string(),
+            help: "`retries: { attempts: 2 }`".to_string(),
             rejected: false,
         }),
         _ => {}
@@ -110,7 +110,7 @@ fn written(entry: Entry<'_>, name: &str, version: (u32, u32), rejections: &mut V
             span: retry_on.span(),
             message: "no failure is ever retried: `retryOn` names no condition that can arise here".to_string(),
             label: "matches no failure".to_string(),
-            help: "retryOn: connect-failure,refused-stream,503".to_string(),
+            help: "`retryOn: connect-failure,refused-stream,503`".to_string(),
             rejected: false,
         });
     }
@@ -172,7 +172,7 @@ fn fill_attempts(policy: &mut Policy, retries: Node<'_>, rejections: &mut Vec<Re
             span: node.span(),
             what: format!("`attempts: {found}` is {}", if is_negative { "below zero" } else { "not a whole number" }),
             label: "retries after the first try are counted here".to_string(),
-            help: format!("attempts: {}", if is_negative { 0 } else { 2 }),
+            help: format!("`attempts: {}`", if is_negative { 0 } else { 2 }),
         });
     }
     policy.attempts = written.map(|retries| Attempts::Times(retries.saturating_add(1)));
@@ -192,7 +192,7 @@ fn fill_conditions(policy: &mut Policy, retries: Node<'_>, rejections: &mut Vec<
             span,
             what: "`retryOn` is not a text".to_string(),
             label: "a list separated by commas is wanted".to_string(),
-            help: "retryOn: connect-failure,refused-stream,503".to_string(),
+            help: "`retryOn: connect-failure,refused-stream,503`".to_string(),
         });
         return;
     };
@@ -208,7 +208,7 @@ fn fill_conditions(policy: &mut Policy, retries: Node<'_>, rejections: &mut Vec<
                 (format!("`{}` is no condition of `retryOn`", value::shorten(token)), "unknown condition")
             }
         };
-        let help = format!("retryOn: {}", retry_on::corrected(text));
+        let help = format!("`retryOn: {}`", retry_on::corrected(text));
         rejections.push(Rejection { span, what, label: label.to_string(), help });
     }
     policy.names_classes = read.classes;

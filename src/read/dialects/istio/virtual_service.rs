@@ -7,13 +7,14 @@ use super::host;
 use super::retries;
 use super::route_match::{self, Binding, Match};
 use crate::facts::{
-    Call, CallId, CallSource, Callee, Caller, Confidence, Facts, Host, Methods, Operation, PathMatch, Policy, Position,
-    Problem, Route, Service, ServiceRef, ServiceSource, Sourced, Why,
+    Call, CallId, CallSource, Callee, Caller, Confidence, Delegation, Facts, Host, Methods, ObjectName, Operation,
+    PathMatch, Policy, Position, Problem, Route, Service, ServiceRef, ServiceSource, Sourced, Why,
 };
 use crate::read::Context;
 use crate::read::data::tree::Node;
 use crate::read::data::value;
 use crate::read::dialects::kubernetes::{Metadata, plain, text_of};
+use crate::source::Span;
 
 /// A route is one policy for each gateway and destination. Real files stay far below this many; a hostile one must not
 /// fill the memory with the product of its lists.
@@ -72,8 +73,9 @@ pub(super) fn read(document: Node<'_>, object: Metadata, context: &Context<'_>, 
             facts.problems.push(Problem {
                 span: route.span(),
                 message:
-                    "its routes, gateways and destinations multiply to more than 50,000 policies; the rest is left out"
+                    "routes, gateways and destinations multiply to more than 50,000 policies: the rest is left out"
                         .to_string(),
+                partial: true,
                 recognised: true,
                 template: false,
             });
@@ -106,7 +108,8 @@ impl VirtualService {
     /// Whether there was room for all of it.
     fn read_route(&self, place: &Place<'_>, context: &Context<'_>, left: &mut usize, facts: &mut Facts) -> bool {
         let destinations = self.destinations(place.route);
-        if destinations.is_empty() {
+        let delegate = self.delegate(place.route);
+        if destinations.is_empty() && delegate.is_none() {
             return true;
         }
         let base = self.policy(place, context);
@@ -115,6 +118,16 @@ impl VirtualService {
             return false;
         };
         for view in views {
+            if let Some((to, span)) = &delegate {
+                if !spend(left, 1) {
+                    return false;
+                }
+                if let Caller::Service(gateway) = &view.caller {
+                    declare(gateway, *span, facts);
+                }
+                let (to, position, caller) = (to.clone(), view.position, view.caller.clone());
+                facts.delegations.push(Delegation { to, position, caller, environment: None, span: *span });
+            }
             let (methods, path, conditional) = route_match::union(&view.matches);
             let cost = 1 + (self.hosts.len() + size(&methods, &view.caller)) / 8;
             for destination in &destinations {
@@ -123,6 +136,9 @@ impl VirtualService {
                 }
                 let mut policy = base.clone();
                 policy.position = view.position;
+                policy.part_of = self
+                    .is_part
+                    .then(|| ObjectName { name: self.object.name.clone(), namespace: self.object.namespace.clone() });
                 policy.caller = self.away_from(&view.caller, destination);
                 policy.route = Some(Route {
                     list: place.http.span(),
@@ -157,6 +173,18 @@ impl VirtualService {
             policy.confidence = Confidence::Low;
         }
         policy
+    }
+
+    /// The VirtualService that a route leaves its requests to: one level, and only where it says nothing else (a part has no
+    /// parts of its own).
+    fn delegate(&self, route: Node<'_>) -> Option<(ObjectName, Span)> {
+        let delegate = route.get("delegate").filter(|delegate| delegate.is_map() && !self.is_part)?;
+        let name = plain(delegate.get("name")?)?.into();
+        let namespace = match delegate.get("namespace").filter(|namespace| !namespace.is_null()) {
+            Some(namespace) => Some(plain(namespace)?.into()),
+            None => self.object.namespace.clone(),
+        };
+        Some((ObjectName { name, namespace }, delegate.span()))
     }
 
     /// The services that requests of a route go to, each once; destinations without weight get none.
@@ -268,6 +296,17 @@ fn is_patch(path: &str) -> bool {
     path.contains("patch") || path.split('/').any(|part| part == "overlays")
 }
 
+/// The gateway as a service.
+fn declare(gateway: &ServiceRef, span: Span, facts: &mut Facts) {
+    if let Host::Name { name, namespace } = &gateway.host
+        && facts.services.last().is_none_or(|last| last.name != *name || last.namespace != *namespace)
+    {
+        let at = gateway.at.unwrap_or(span);
+        let service = Service::new(name.clone(), at, ServiceSource::Proxy);
+        facts.services.push(Service { namespace: namespace.clone(), is_proxy: true, ..service });
+    }
+}
+
 /// The gateway as a service, and its call of the destination.
 fn add_call(
     gateway: &ServiceRef,
@@ -277,14 +316,8 @@ fn add_call(
 ) -> CallId {
     let span = callee.at.or(gateway.at);
     // References of a written file have a place.
-    let span = span.unwrap_or_else(|| crate::source::Span::new(crate::source::FileId(0), 0..0));
-    if let Host::Name { name, namespace } = &gateway.host
-        && facts.services.last().is_none_or(|last| last.name != *name || last.namespace != *namespace)
-    {
-        let at = gateway.at.unwrap_or(span);
-        let service = Service::new(name.clone(), at, ServiceSource::Proxy);
-        facts.services.push(Service { namespace: namespace.clone(), is_proxy: true, ..service });
-    }
+    let span = span.unwrap_or_else(|| Span::new(crate::source::FileId(0), 0..0));
+    declare(gateway, span, facts);
     let method = match methods {
         Methods::Only(methods) if methods.len() == 1 => methods.first().cloned(),
         _ => None,

@@ -86,7 +86,7 @@ impl<'t> CallFields<'t> {
             host: callee,
             from_namespace: caller.from_namespace.clone(),
             evidence: Evidence::Written,
-            at: self.to.map(|to| to.value.span()),
+            at: Some(self.to.map_or(span, |to| to.value.span())),
         };
         let by = match self.source {
             CallSource::Settings => "retrylint.toml",

@@ -12,7 +12,8 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use call::{CALL_KEYS, CallFields};
@@ -34,12 +35,17 @@ pub const DIALECT: crate::read::Dialect =
 /// Keys at the top. `$schema`, `version` and what starts with `x-` are allowed and say nothing.
 pub const TOP_KEYS: &[&str] = &["services", "policies", "version", "$schema"];
 
-/// Whether a document is a services manifest: some entry of its `services` has a list of `calls`, in which no item is
-/// anything but a mapping.
+/// Whether a document is a services manifest: some entry of its `services` has a list of `calls` that is empty, or starts
+/// with a mapping or with the name of another entry. Other formats have lists of words there.
 pub fn recognises(document: Node<'_>) -> bool {
     let Some(services) = document.get("services") else { return false };
+    let names: OnceCell<HashSet<&str>> = OnceCell::new();
+    let is_service = |name: &str| {
+        names.get_or_init(|| services.written_entries().map(|service| service.key).collect()).contains(name)
+    };
+    let is_call = |call: Node<'_>| call.is_map() || call.text().is_some_and(is_service);
     services.written_entries().any(|service| {
-        service.value.get("calls").is_some_and(|calls| calls.is_seq() && calls.items().next().is_none_or(Node::is_map))
+        service.value.get("calls").is_some_and(|calls| calls.is_seq() && calls.items().next().is_none_or(is_call))
     })
 }
 
@@ -64,7 +70,7 @@ fn problem(fault: Fault, template: bool) -> Problem {
         Some(help) => format!("{}; {help}", fault.message),
         None => fault.message,
     };
-    Problem { span: fault.span, message, recognised: true, template }
+    Problem { span: fault.span, message, partial: true, recognised: true, template }
 }
 
 /// So many problems of one manifest are told one by one.
@@ -114,7 +120,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn services(&mut self, services: &Entry<'t>) {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         for entry in fields(services.value) {
             if !seen.insert(entry.key) {
                 let message = format!("service `{}` is declared twice", entry.key);
@@ -159,11 +165,18 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn call(&mut self, node: Node<'t>, caller: &Caller) {
-        if !node.is_map() {
-            self.faults.misfit("calls", node, "a list of mappings such as `{ to: checkout }`");
+        let mut call = CallFields::new(CallSource::Manifest);
+        if let Some(name) = node.text() {
+            // `calls: [payments]`: a call of which nothing else is known.
+            let Some(callee) = self.host(node, name) else { return };
+            let call = call.build(caller.reference.clone(), caller.environment.clone(), callee, node.span());
+            self.facts.calls.push(call);
             return;
         }
-        let mut call = CallFields::new(CallSource::Manifest);
+        if !node.is_map() {
+            self.faults.misfit("calls", node, "a list of names and of mappings such as `{ to: checkout }`");
+            return;
+        }
         let mut settings = Settings::default();
         let mut named = None;
         for field in fields(node) {
@@ -210,9 +223,14 @@ impl<'t> Reader<'t, '_> {
             }
             return None;
         };
+        self.host(to.value, text)
+    }
+
+    /// The host that a text names; none, with a fault, if it names none.
+    fn host(&mut self, node: Node<'t>, text: &'t str) -> Option<Host> {
         let host = self.hosts.entry(text).or_insert_with(|| Host::parse(text)).clone();
-        if host.is_none() && crate::read::data::value::hole(to.value).is_none() {
-            self.faults.misfit("to", to.value, "the name of a service");
+        if host.is_none() && crate::read::data::value::hole(node).is_none() {
+            self.faults.misfit("to", node, "the name of a service");
         }
         host
     }

@@ -39,7 +39,7 @@ fn the_schema_names_the_keys_that_the_reader_knows() {
     for (name, known) in [
         ("service", SERVICE_KEYS),
         ("accept", ACCEPT_KEYS),
-        ("call", CALL_KEYS),
+        ("described-call", CALL_KEYS),
         ("policy", POLICY_KEYS),
         ("retry", RETRY_KEYS),
         ("hedge", HEDGE_KEYS),
@@ -64,6 +64,7 @@ fn the_schema_names_the_keys_that_the_reader_knows() {
 fn good_manifests_are_valid_and_read_without_a_problem() {
     for manifest in [
         "services: { web: { calls: [] }, db: null }",
+        "services: { web: { calls: [db, { to: shop }] }, db: null }",
         "services: { web: { calls: [ { to: shop, retry: { attempts: 3, backoff: exponential, base: 100ms, jitter: full } } ] } }",
         "services: { web: { calls: [ { to: shop, retry: { retries: unbounded, on: [503, overload, UNAVAILABLE] } } ] } }",
         "services: { web: { calls: [ { to: shop, retry: { attempts: 3, backoff: [100ms, PT2S, '00:00:30'], cap: none } } ] } }",

@@ -157,7 +157,26 @@ fn a_compose_file_is_no_manifest() {
     assert!(!is_recognised("services: { web: { calls: 3 } }"));
     assert!(!is_recognised("web: { calls: [ { to: db } ] }"));
     assert!(!is_recognised("services: { web: { calls: [incoming, outgoing] } }"));
+    assert!(!is_recognised("services: { web: { calls: [incoming] }, cart: { calls: [outgoing] } }"));
     assert!(is_recognised("services: { db: {}, web: { calls: [] } }"));
+}
+
+#[test]
+fn a_call_of_which_nothing_else_is_known_is_a_mere_name() {
+    let text = "services: { web: { calls: [checkout, { to: mail }, ledger.bank, localhost, [x]] }, checkout: {} }";
+    let facts = facts(text);
+    let calls: Vec<_> = facts.calls.iter().map(|call| (call.callee.host.display(), &text[call.span.range()])).collect();
+    assert_eq!(
+        calls,
+        [
+            ("checkout".to_string(), "checkout"),
+            ("mail".to_string(), "{ to: mail }"),
+            ("ledger.bank".to_string(), "ledger.bank"),
+        ]
+    );
+    assert_eq!(facts.calls[0].callee.at, Some(facts.calls[0].span));
+    let told: Vec<String> = problems_in(text).into_iter().map(|(at, _)| at).collect();
+    assert_eq!(told, ["localhost", "[x]"]);
 }
 
 #[test]
@@ -386,7 +405,7 @@ fn a_value_of_the_wrong_kind_is_a_problem_that_says_what_stands_there() {
 
 #[test]
 fn a_call_to_nobody_is_told_and_the_others_stay() {
-    let facts = facts("services: { web: { calls: [ { per-request: 1 }, { to: localhost }, x, { to: shop } ] } }");
+    let facts = facts("services: { web: { calls: [ { per-request: 1 }, { to: localhost }, [x], { to: shop } ] } }");
     assert_eq!(facts.calls.len(), 1);
     assert_eq!(facts.problems.len(), 3);
     assert!(facts.problems.iter().all(|problem| problem.recognised && !problem.template));

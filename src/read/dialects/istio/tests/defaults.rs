@@ -145,7 +145,7 @@ fn mesh_configuration_without_attempts_switches_retries_off() {
     let policy = client(&facts, &facts.meshes[0]);
     assert_eq!(policy.tries(), Some(1));
     let [found] = policy.ineffective.as_slice() else { panic!("{:?}", policy.ineffective) };
-    assert_eq!((&text[found.span.range()], &*found.help), ("retryOn", "attempts: 2"));
+    assert_eq!((&text[found.span.range()], &*found.help), ("retryOn", "`attempts: 2`"));
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn a_budget_without_percent_was_next_to_nothing_before_1_30() {
     let text = text("host: ledger\ntrafficPolicy: { retryBudget: { minRetryConcurrency: 3 } }");
     let facts = facts_at("a.yaml", &text, (1, 28));
     assert_eq!(known(&at_limit(&facts.upstreams[0].budget).ratio), 0.002);
-    assert_eq!(only_ineffective(&text, &facts).0.help, "percent: 20");
+    assert_eq!(only_ineffective(&text, &facts).0.help, "`percent: 20`");
     let facts = facts_at("a.yaml", &text, (1, 26));
     assert!(facts.upstreams[0].budget.is_none());
     assert_eq!(
@@ -121,7 +121,7 @@ fn consecutive_errors_is_no_longer_applied() {
     let text = text("host: ledger\ntrafficPolicy: { outlierDetection: { consecutiveErrors: 7 } }");
     let facts = facts(&text);
     let (found, under) = only_ineffective(&text, &facts);
-    assert_eq!((under, &*found.help), ("consecutiveErrors", "consecutive5xxErrors: 7"));
+    assert_eq!((under, &*found.help), ("consecutiveErrors", "`consecutive5xxErrors: 7`"));
     assert_eq!(known(at_limit(&facts.upstreams[0].breaker).consecutive.as_ref().unwrap()), 5);
 }
 

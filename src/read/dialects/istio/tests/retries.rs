@@ -143,7 +143,7 @@ fn attempts_zero_beside_conditions_is_rejected() {
     let text = with("retries: { attempts: 0, retryOn: 5xx }");
     let facts = facts(&text);
     let (found, under) = only_ineffective(&text, &facts);
-    assert_eq!((under, found.rejected, &*found.help), ("retryOn", true, "retries: { attempts: 0 }"));
+    assert_eq!((under, found.rejected, &*found.help), ("retryOn", true, "`retries: { attempts: 0 }`"));
     // An empty condition is none.
     assert_eq!(policy(&with("retries: { attempts: 0, retryOn: '' }")).ineffective, []);
 }
@@ -166,7 +166,7 @@ fn a_blank_or_an_unknown_word_in_the_conditions_is_rejected() {
             found.message,
             format!("Istio rejects VirtualService `ledger`: {what}; its default of two retries stays in force")
         );
-        assert_eq!(found.help, help);
+        assert_eq!(found.help, format!("`{help}`"));
         assert_eq!(facts.policies[0].tries(), Some(3));
         assert_eq!(known(&facts.policies[0].retries_on), default_classes());
     }

@@ -205,6 +205,36 @@ fn a_delegate_has_its_root_s_callers_and_perhaps_its_retries() {
 }
 
 #[test]
+fn a_root_says_to_whom_it_delegates_and_who_calls() {
+    let root = with(
+        "hosts: [shop]\ngateways: [public, mesh]\nhttp:\n- delegate: { name: part, namespace: bank }\n\
+                      - delegate: { name: other }\n  match: [{ gateways: [mesh] }]\n\
+                      - delegate: { name: '${PART}' }\n- route: [{ destination: { host: shop } }]",
+    );
+    let said: Vec<_> = root
+        .delegations
+        .iter()
+        .map(|one| (&*one.to.name, one.to.namespace.as_deref(), one.position, matches!(one.caller, Caller::Service(_))))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            ("part", Some("bank"), Position::Gateway, true),
+            ("part", Some("bank"), Position::ClientSidecar, false),
+            ("other", Some("web"), Position::ClientSidecar, false),
+        ]
+    );
+    assert_eq!((&*root.services[0].name, root.services[0].is_proxy), ("public", true));
+
+    // One level: a part has no parts of its own.
+    let part = with("http:\n- delegate: { name: other }\n- route: [{ destination: { host: shop } }]");
+    assert_eq!(part.delegations, []);
+    let object = part.policies[0].part_of.as_ref().unwrap();
+    assert_eq!((&*object.name, object.namespace.as_deref()), ("shop", Some("web")));
+    assert!(root.policies.iter().all(|policy| policy.part_of.is_none()));
+}
+
+#[test]
 fn a_patch_of_an_overlay_is_a_weak_fact() {
     let text = text("http:\n- retries: { attempts: 5 }\n  route: [{ destination: { host: ledger } }]");
     let version = ReadSettings::default().istio_version;
