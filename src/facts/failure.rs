@@ -330,12 +330,15 @@ impl Classes {
         self.told(&WHOLE, Class::plural)
     }
 
-    /// The same in few words, for tables: `connections, timeouts, 5xx`.
+    /// The same in few words, for tables, what most policies are about first: `5xx, connections, timeouts`.
     pub fn in_brief(self) -> Vec<&'static str> {
-        const WHOLE: [(Classes, &str); 6] = [
+        if Classes::ALL_5XX.without(self).is_empty() {
+            let rest = self.without(Classes::ALL_5XX).in_brief();
+            return std::iter::once("5xx").chain(rest).collect();
+        }
+        const WHOLE: [(Classes, &str); 5] = [
             (Classes::of(&[Class::Connect, Class::Unsent, Class::Reset]), "connections"),
             (Classes::of(&[Class::Connect, Class::Unsent]), "refused"),
-            (Classes::ALL_5XX, "5xx"),
             (Classes::of(&[Class::Overload, Class::BadGateway]), "502–504"),
             (Classes::ALL_4XX, "4xx"),
             (Classes::ALL_GRPC, "gRPC codes"),
@@ -435,7 +438,7 @@ mod tests {
         assert_eq!(Classes::NONE.in_words(), [""; 0]);
         let brief = |classes: &[Class]| Classes::of(classes).in_brief().join(", ");
         let lost = [Class::Connect, Class::Unsent, Class::Reset, Class::TryTimeout];
-        assert_eq!(brief(&[&lost[..], &five].concat()), "connections, timeouts, 5xx");
+        assert_eq!(brief(&[&lost[..], &five].concat()), "5xx, connections, timeouts");
         assert_eq!(brief(&[&lost[..2], &five[..2]].concat()), "refused, 502–504");
         assert_eq!(brief(&[Class::Connect, Class::Reset, Class::ServerError]), "no connection, resets, 500");
     }

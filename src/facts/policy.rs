@@ -402,16 +402,17 @@ impl Policy {
     pub fn count_in_words(&self) -> Option<String> {
         let count = self.count.as_ref()?;
         let tries = self.tries()?;
+        let is = if self.notation == super::FileKind::Toml { " =" } else { ":" };
         Some(match count.counts {
             Counts::Retries => format!(
-                "`{}: {}` means {}: {}",
+                "`{}{is} {}` means {}: {}",
                 count.key,
                 count.written,
                 crate::facts::words::retries(count.written),
                 crate::facts::words::tries(tries)
             ),
             Counts::Attempts => {
-                format!("`{}: {}` means {}", count.key, count.written, crate::facts::words::tries(tries))
+                format!("`{}{is} {}` means {}", count.key, count.written, crate::facts::words::tries(tries))
             }
         })
     }

@@ -200,7 +200,7 @@ fn limit(limit: &Sourced<Limit<Nanos>>) -> String {
 }
 
 /// Longer lists of what is retried are cut: a table is for the eye, JSON has all of them.
-const WIDEST_SET: usize = 30;
+const WIDEST_SET: usize = 29;
 
 fn set(classes: Classes) -> String {
     if classes == Classes::ALL {
@@ -210,15 +210,12 @@ fn set(classes: Classes) -> String {
         return "nothing".into();
     }
     let words = classes.in_brief();
-    let all = words.join(", ");
-    if text::width(&all) <= WIDEST_SET {
-        return all;
-    }
-    format!(
-        "{} and {} more",
-        words.iter().take(2).copied().collect::<Vec<_>>().join(", "),
-        words.len().saturating_sub(2)
-    )
+    let shown = |count: usize| {
+        let names = words.iter().take(count).copied().collect::<Vec<_>>().join(", ");
+        if count < words.len() { format!("{names} and {} more", words.len() - count) } else { names }
+    };
+    let fits = (1..=words.len()).rev().map(shown).find(|text| text::width(text) <= WIDEST_SET);
+    fits.unwrap_or_else(|| shown(1))
 }
 
 /// `istio`, and for what nobody wrote `istio default`.

@@ -152,8 +152,11 @@ impl Summary {
                 out.push('\n');
             }
         }
-        out.push_str(&paint.tone(Tone::Strong, &self.counts_text()));
-        out.push('\n');
+        for (row, line) in text::wrap(&self.counts_text(), look.width.saturating_sub(2)).iter().enumerate() {
+            out.push_str(if row == 0 { "" } else { "  " });
+            out.push_str(&paint.tone(Tone::Strong, line));
+            out.push('\n');
+        }
         out
     }
 

@@ -198,8 +198,8 @@ fn a_row_says_what_is_hedged_and_what_is_retried_in_few_words() {
     let facts = Facts { policies: vec![hedged], ..Facts::default() };
     let shown = table(&facts, &[], &sources, false, Look { colour: false, width: 400 });
     assert!(shown.contains("  1, ×2 hedged  "), "{shown}");
-    // Connections, timeouts, 5xx, 4xx, UNAVAILABLE and open breakers: six, of which two are shown.
-    assert!(shown.contains("  connections, timeouts and 4 more  "), "{shown}");
+    // 5xx, connections, timeouts, 4xx, UNAVAILABLE and open breakers: six, of which two are shown.
+    assert!(shown.contains("  5xx, connections and 4 more  "), "{shown}");
     assert_eq!(parse(&facts, &sources)[0]["hedging"], json!({ "copies": 1, "delay_ms": 50.0 }));
     assert_eq!(parse(&facts, &sources)[0]["retries_on"].as_array().unwrap().len(), 12);
 }

@@ -6,7 +6,7 @@ use petgraph::graph::{EdgeIndex, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use super::{Coverage, Extra, Slowest, Step, Summary, WorstPath};
-use crate::facts::{Facts, FileKind, Policy, PolicyId, PolicyKind};
+use crate::facts::{Facts, Policy, PolicyId, PolicyKind};
 use crate::graph::paths::k_best;
 use crate::graph::{Edge, System};
 use crate::report::Counts;
