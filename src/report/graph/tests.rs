@@ -199,7 +199,10 @@ fn services_and_calls_speak_of_the_class_that_was_asked_for() {
     assert_eq!((&json["class"], &ledger["load"], &ledger["amplification"]), (&json!("connect"), &json!(18), &json!(9)));
     assert_eq!(ledger["worst_path"]["factor"], 9);
     assert_eq!(ledger["worst_path"]["class"], "connect");
-    assert!(text.starts_with("if every failure is connect (no connection): the numbers are connection attempts"), "{text}");
+    assert!(
+        text.starts_with("if every failure is connect (no connection): the numbers are connection attempts"),
+        "{text}"
+    );
     assert!(text.contains("\nservice   attempts  amplification "), "{text}");
     assert!(text.contains("web ×3 → checkout ×3 → payments → ledger = 9 (connect)"), "{text}");
     assert!(text.contains("payments → ledger, 2 calls per request: 1× for connect"), "{text}");
@@ -214,7 +217,8 @@ fn services_and_calls_speak_of_the_class_that_was_asked_for() {
 
 #[test]
 fn a_call_over_another_protocol_fails_in_its_own_words() {
-    let text = "services:\n  web:\n    calls: [{ to: api, protocol: grpc, retry: { attempts: 3, on: [UNAVAILABLE] } }]\n";
+    let text =
+        "services:\n  web:\n    calls: [{ to: api, protocol: grpc, retry: { attempts: 3, on: [UNAVAILABLE] } }]\n";
     let (json, text, _) = shown(text, &Focus::All, Some(Class::Overload));
     // 503 is no gRPC code; UNAVAILABLE is what gRPC makes of it.
     assert_eq!(json["services"][1]["load"], 3);
@@ -224,7 +228,8 @@ fn a_call_over_another_protocol_fails_in_its_own_words() {
 #[test]
 fn hedged_tries_say_so_where_they_are_counted() {
     let hedged = |retry: &str| {
-        let text = format!("services:\n  web:\n    calls: [{{ to: api, {retry}hedge: {{ copies: 1, delay: 50ms }} }}]\n");
+        let text =
+            format!("services:\n  web:\n    calls: [{{ to: api, {retry}hedge: {{ copies: 1, delay: 50ms }} }}]\n");
         shown(&text, &Focus::All, None).1
     };
     assert!(hedged("").contains("one try hedged with one copy (×2), manifest"), "{}", hedged(""));
