@@ -35,8 +35,8 @@ Exit status:
   2  wrong usage, configuration or path; nothing was checked
 
 Configuration:
-  The nearest retrylint.toml upwards from the first path, or --config FILE; the command line wins.
-  An unknown key is an error.
+  The nearest retrylint.toml from the first path upwards to the root of its repository, or
+  --config FILE; the command line wins. An unknown key is an error.
 
     [scan]                     include, exclude, follow-ignore-files, max-file-size
     [limits]                   max-attempts, max-attempts-job, max-amplification,

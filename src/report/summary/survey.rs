@@ -212,7 +212,7 @@ fn ends(system: &System<'_>, edge: EdgeIndex) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::Nanos;
+    use crate::facts::{FileKind, Nanos};
     use crate::graph::amount::Amount;
     use crate::graph::link::{environments, link};
     use crate::limits::Limits;
