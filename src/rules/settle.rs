@@ -150,7 +150,8 @@ fn joined(mut first: Draft, others: Vec<Draft>) -> Draft {
     first
 }
 
-/// Groups and sorts: worst first, then by path, position and rule.
+/// Groups and sorts: worst first, of one level what is about load before what is about time, safety and the rest, then by
+/// path, position and rule.
 pub(super) fn finish(drafts: Vec<Draft>, facts: &Facts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = drafts.into_iter().map(|draft| draft.finding).collect();
     findings.sort_by(order);
@@ -161,8 +162,10 @@ pub(super) fn finish(drafts: Vec<Draft>, facts: &Facts) -> Vec<Finding> {
 fn order(a: &Finding, b: &Finding) -> Ordering {
     let place =
         |finding: &Finding| finding.labels.first().map(|label| (label.span.file, label.span.start, label.span.end));
+    let about = |finding: &Finding| super::find(finding.rule).map(|rule| rule.meta().category);
     b.severity
         .cmp(&a.severity)
+        .then_with(|| about(a).cmp(&about(b)))
         .then_with(|| place(a).cmp(&place(b)))
         .then_with(|| a.rule.cmp(b.rule))
         .then_with(|| a.message.cmp(&b.message))
