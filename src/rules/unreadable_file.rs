@@ -10,8 +10,14 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         let path = file.map_or("a file", |file| &*file.path);
         // A template is no mistake of the reader's: what it says is known only once it is rendered.
         let matters = !problem.template && (problem.recognised || file.is_some_and(|file| file.named));
+        // One text for all templates, so that those of a chart are shown as one.
+        let message = if problem.template {
+            "a template cannot be read to its end before it is rendered".to_string()
+        } else {
+            format!("{path} cannot be read: {}", problem.message)
+        };
         findings
-            .report(problem.span, format!("{path} cannot be read: {}", problem.message))
+            .report(problem.span, message)
             .severity(if matters { Severity::Warning } else { Severity::Note })
             .label(if problem.template { "decided when the template is rendered" } else { "reading broke here" })
             .help(if problem.template {

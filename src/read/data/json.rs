@@ -34,6 +34,8 @@ pub fn parse_as(file: FileId, text: &str, strictness: Strictness) -> Tree {
         comments: Vec::new(),
         errors: Vec::new(),
         is_template: false,
+        printed: Vec::new(),
+        is_lenient: false,
     };
     let start = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
     if let Err(error) = document(&mut tree, text, start, text.len(), strictness) {

@@ -18,6 +18,8 @@ pub fn parse(file: FileId, text: &str) -> Tree {
         comments: Vec::new(),
         errors: Vec::new(),
         is_template: false,
+        printed: Vec::new(),
+        is_lenient: false,
     };
     if let Err(at) = scan(&mut tree, text) {
         tree.errors.push(ReadError {

@@ -90,6 +90,8 @@ impl<'t> Builder<'t> {
             comments: Vec::new(),
             errors: Vec::new(),
             is_template: false,
+            printed: Vec::new(),
+            is_lenient: false,
         };
         Builder { text, tree, stack: Vec::new(), anchors: HashMap::new(), root: None, first: 0, aliased: 0 }
     }
