@@ -328,3 +328,57 @@ fn help_fits_a_hundred_columns() {
     }
     assert!(folder.run(&["-h"]).stdout.starts_with("Examples:"));
 }
+
+/// Nothing that a file says or is called may reach the terminal as anything but text.
+#[cfg(unix)]
+#[test]
+fn hostile_names_and_contents_reach_the_terminal_as_pictures() {
+    let hostile = NINE
+        .replace("web", "\"w\\u001b[2Jeb\"")
+        .replace("api", "\"a\\u0007\\u009b\\u202epi\"")
+        .replace("attempts: 9", "attempts: 9 # \u{202e}\u{9b}31m");
+    let folder = Folder::new("hostile", &[("a\u{1b}]0;owned\u{7}\n\u{202e}.yaml", &hostile), ("b\u{1b}.yaml", "{")]);
+    let acts = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);
+    for arguments in [
+        &["--pedantic"][..],
+        &["--pedantic", "--format", "concise"],
+        &["policies"],
+        &["graph"],
+        &["graph", "--format", "dot"],
+        &["b\u{1b}.yaml", "--pedantic"],
+        &["no\u{1b}where"],
+        &["graph", "--around", "\u{1b}"],
+        &["--select", "\u{1b}[2J"],
+        &["explain", "\u{1b}[2J"],
+    ] {
+        let run = folder.run(arguments);
+        assert!(!run.stdout.contains(acts), "{arguments:?}: {:?}", run.stdout);
+        assert!(!run.stderr.contains(acts), "{arguments:?}: {:?}", run.stderr);
+    }
+    let json = folder.run(&["--format", "json"]).stdout;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["findings"][0]["path"], "a\u{1b}]0;owned\u{7}\n\u{202e}.yaml");
+}
+
+#[test]
+fn what_the_settings_state_about_services_counts() {
+    let settings = "\
+[services.api]
+accept = { max-amplification = 20, reason = \"drained by ops\" }
+
+[[calls]]
+from = \"edge\"
+to = \"web\"
+per-request = 2
+";
+    let folder = Folder::new("stated", &[("retrylint.toml", settings), ("deploy/services.yaml", NINE)]);
+    let graph: Value = serde_json::from_str(&folder.run(&["graph", "--format", "json"]).stdout).unwrap();
+    let names: Vec<&str> =
+        graph["services"].as_array().unwrap().iter().map(|service| service["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["edge", "web", "api"]);
+    assert_eq!(graph["services"][2]["load"], 18);
+    // From another folder the nearest settings upwards hold too, and paths are shown from there.
+    let mut command = folder.command(&["policies"]);
+    let run: Run = command.current_dir(folder.path("deploy")).output().unwrap().into();
+    assert!(run.stdout.contains("services.yaml:5"), "{}", run.stdout);
+}

@@ -397,7 +397,7 @@ mod tests {
         let linear = backoff(BackoffKind::Linear, secs(1), 1.0, Limit::None);
         assert!(linear.sum(u64::MAX, &Jitter::FULL).is_some());
         let mut unknown = doubling(secs(1), Limit::None);
-        unknown.base.value = crate::facts::Value::Unknown(crate::facts::Why::Other("argument".into()));
+        unknown.base.value = crate::facts::Value::Unknown(Box::new(crate::facts::Why::Other("argument".into())));
         assert_eq!(unknown.sum(3, &Jitter::NONE), None);
         unknown.kind = known(BackoffKind::None);
         assert_eq!(unknown.delay(1, &Jitter::NONE), Some(Delay::default()));

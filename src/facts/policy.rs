@@ -15,7 +15,8 @@ use crate::source::Span;
 #[serde(transparent)]
 pub struct PolicyId(pub u32);
 
-/// One place where retrying is configured or written by hand, with everything that is known about it.
+/// One place where retrying is configured or written by hand, with everything that is known about it. Large repositories
+/// have a hundred thousand of these: what most of them lack is boxed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Policy {
     /// The construct that defines it: the `retry_policy` mapping, the route, the loop.
@@ -70,11 +71,11 @@ pub struct Policy {
     /// Whether an idempotency key is visible on the request, or the operation is declared idempotent.
     pub idempotent: Sourced<Option<bool>>,
     /// A budget of its own; one at the callee's [`Upstream`](super::Upstream) counts as well.
-    pub budget: Sourced<Limit<Budget>>,
+    pub budget: Sourced<Limit<Box<Budget>>>,
     /// A breaker of its own.
-    pub breaker: Sourced<Limit<Breaker>>,
+    pub breaker: Sourced<Limit<Box<Breaker>>>,
     /// Hedging: copies sent without waiting for a failure.
-    pub hedging: Option<Hedging>,
+    pub hedging: Option<Box<Hedging>>,
     /// Whether the schedule reads Retry-After or pushback.
     pub reads_retry_after: Sourced<bool>,
     /// Whether a retry is logged or counted.
@@ -487,5 +488,16 @@ impl Policy {
             test_code: false,
             confidence: Confidence::High,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_stays_small() {
+        // A hundred thousand of them are normal in a large repository, and most of each is defaults.
+        assert!(size_of::<Policy>() <= 1600, "{}", size_of::<Policy>());
     }
 }

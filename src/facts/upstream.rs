@@ -25,11 +25,11 @@ pub struct Upstream {
     /// Its environment (D-2).
     pub environment: Option<Arc<str>>,
     /// Retry budget.
-    pub budget: Sourced<Limit<Budget>>,
+    pub budget: Sourced<Limit<Box<Budget>>>,
     /// The cap on parallel retries (Envoy: 3 unless set; Istio: none unless set).
     pub retry_cap: Sourced<Limit<u64>>,
     /// Outlier detection or breaker.
-    pub breaker: Sourced<Limit<Breaker>>,
+    pub breaker: Sourced<Limit<Box<Breaker>>>,
     /// The cap on connections.
     pub max_connections: Sourced<Limit<u64>>,
     /// How long connecting may take.

@@ -23,8 +23,9 @@ pub struct Sourced<T> {
 pub enum Value<T> {
     /// The value that will be in force.
     Known(T),
-    /// Something sets it, and what it sets it to cannot be told from here.
-    Unknown(Why),
+    /// Something sets it, and what it sets it to cannot be told from here. Boxed: unknowns are few, and a policy has
+    /// more than twenty values.
+    Unknown(Box<Why>),
 }
 
 /// Where a value was said.
@@ -36,9 +37,9 @@ pub enum Origin {
     /// Nowhere: it is a default. `by` names whose ("Istio 1.24"), `reference` the setting that it stands in for.
     Default {
         /// Whose default it is, as shown: `Envoy`, `Istio 1.24`, `.NET standard handler`.
-        by: Cow<'static, str>,
+        by: &'static str,
         /// What would set it: `num_retries`, `timeout`.
-        reference: Cow<'static, str>,
+        reference: &'static str,
     },
     /// Computed from several written places.
     Derived(Vec<Span>),
@@ -109,13 +110,13 @@ impl<T> Sourced<T> {
     }
 
     /// A default of `by` for the setting `reference`.
-    pub fn default_of(value: T, by: impl Into<Cow<'static, str>>, reference: impl Into<Cow<'static, str>>) -> Self {
-        Sourced { value: Value::Known(value), origin: Origin::Default { by: by.into(), reference: reference.into() } }
+    pub fn default_of(value: T, by: &'static str, reference: &'static str) -> Self {
+        Sourced { value: Value::Known(value), origin: Origin::Default { by, reference } }
     }
 
     /// Set at `span` to something that cannot be told.
     pub fn unknown(why: Why, span: Span) -> Self {
-        Sourced { value: Value::Unknown(why), origin: Origin::Written(span) }
+        Sourced { value: Value::Unknown(Box::new(why)), origin: Origin::Written(span) }
     }
 
     /// The value, if it is known.
@@ -175,6 +176,14 @@ impl<T> Sourced<Limit<T>> {
             Some(Limit::At(value)) => Some(value),
             _ => None,
         }
+    }
+
+    /// The same bound, boxed: for the large and rare ones.
+    pub fn boxed(self) -> Sourced<Limit<Box<T>>> {
+        self.map(|limit| match limit {
+            Limit::At(value) => Limit::At(Box::new(value)),
+            Limit::None => Limit::None,
+        })
     }
 
     /// Whether it is *known* that there is no bound.

@@ -364,7 +364,7 @@ fn alternatives_do_not_multiply() {
 fn hedges_multiply() {
     let hedged = |tries, copies| {
         let mut policy = code(tries);
-        policy.hedging = Some(Hedging { copies: written(copies), delay: written(Nanos::from_millis(500)) });
+        policy.hedging = Some(Box::new(Hedging { copies: written(copies), delay: written(Nanos::from_millis(500)) }));
         let mut sketch = Sketch::default();
         sketch.call("web", "db", [policy]);
         of(sketch, "db").1
@@ -433,7 +433,7 @@ fn budgeted(mut policy: Policy, ratio: f64) -> Policy {
         window: written(Limit::None),
         base: BudgetBase::Originals,
     };
-    policy.budget = written(Limit::At(budget));
+    policy.budget = written(Limit::At(Box::new(budget)));
     policy
 }
 
@@ -459,7 +459,7 @@ fn budgets_bound_the_worst_path_only_where_all_layers_have_one() {
 fn a_floor_counts_where_the_rate_is_known() {
     let mut policy = budgeted(code(3), 0.2);
     if let Some(Limit::At(budget)) = policy.budget.known().cloned() {
-        policy.budget = written(Limit::At(Budget { floor: written(Floor::PerSecond(10.0)), ..budget }));
+        policy.budget = written(Limit::At(Box::new(Budget { floor: written(Floor::PerSecond(10.0)), ..*budget })));
     }
     let mut sketch = Sketch::default();
     let edge = sketch.call("web", "db", [policy]);

@@ -38,7 +38,7 @@ pub fn bound(budget: &Budget, traffic: Traffic) -> Option<f64> {
 
 /// The budget that stands over a policy: its own, else the one of its callee's settings.
 pub fn budget_of<'a>(policy: &'a Policy, upstream: Option<&'a Upstream>) -> Option<&'a Budget> {
-    policy.budget.limit().or_else(|| upstream.and_then(|upstream| upstream.budget.limit()))
+    policy.budget.limit().or_else(|| upstream?.budget.limit()).map(|budget| &**budget)
 }
 
 /// The factor that a cap on parallel retries leaves, if the time that a retry takes and the rate are known:
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn an_unknown_share_bounds_nothing() {
         let mut budget = budget(0.2, NO_FLOOR, BudgetBase::Originals);
-        budget.ratio.value = Value::Unknown(Why::Environment("SHARE".into()));
+        budget.ratio.value = Value::Unknown(Box::new(Why::Environment("SHARE".into())));
         assert_eq!(bound(&budget, Traffic::default()), None);
         budget.base = BudgetBase::Successes;
         assert_eq!(bound(&budget, Traffic::default()), Some(1.0));

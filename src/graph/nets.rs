@@ -195,6 +195,6 @@ impl Sketch {
 
 /// A policy with unknown tries.
 pub fn of_unknown_tries(mut policy: Policy) -> Policy {
-    policy.attempts.value = Value::Unknown(Why::Environment("FLAG_RETRIES".into()));
+    policy.attempts.value = Value::Unknown(Box::new(Why::Environment("FLAG_RETRIES".into())));
     policy
 }

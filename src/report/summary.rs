@@ -213,6 +213,11 @@ impl Summary {
     }
 }
 
+/// Hops that are shown of a path.
+const MOST_HOPS: usize = 10;
+/// Hops that are shown at each end of a longer one.
+const END_HOPS: usize = 4;
+
 /// What would have been read, for a tree in which nothing was.
 const NOTHING_FOUND: &str = "warning: no retry policy and no call was found; retrylint reads Envoy bootstraps and routes, Istio \
                              VirtualServices and DestinationRules, .NET resilience settings (appsettings*.json), services \
@@ -222,17 +227,29 @@ fn count(n: usize, one: &str, many: &str) -> String {
     format!("{} {}", words::grouped(n as u128), if n == 1 { one } else { many })
 }
 
+/// `web ×3 → checkout ×3 → `; of a path that no line can hold, the two ends.
+pub fn arrows(steps: &[Step]) -> String {
+    let step = |step: &Step| {
+        let tries = if step.tries == Amount::ONE { String::new() } else { format!(" ×{}", step.tries) };
+        format!("{}{tries} → ", step.from)
+    };
+    let ends = (steps.len() > MOST_HOPS)
+        .then(|| Some((steps.get(..END_HOPS)?, steps.get(steps.len().checked_sub(END_HOPS)?..)?)))
+        .flatten();
+    match ends {
+        None => steps.iter().map(step).collect(),
+        Some((first, last)) => {
+            let left_out = words::grouped((steps.len() - 2 * END_HOPS) as u128);
+            let [first, last] = [first, last].map(|steps| steps.iter().map(step).collect::<String>());
+            format!("{first}{left_out} more → {last}")
+        }
+    }
+}
+
 impl WorstPath {
     /// `Worst path: web ×3 → checkout ×3 → payments ×3 → ledger = 27 requests for one (overload)`.
     fn text(&self) -> String {
-        let mut path = String::new();
-        for step in &self.hops {
-            path.push_str(&step.from);
-            if step.tries != Amount::ONE {
-                path.push_str(&format!(" ×{}", step.tries));
-            }
-            path.push_str(" → ");
-        }
+        let path = arrows(&self.hops);
         let how = match (self.lower_bound, self.about) {
             (true, _) => "at least ",
             (false, true) => "about ",
@@ -344,6 +361,18 @@ mod tests {
         path.environment = Some("prod".into());
         assert!(path.text().starts_with("Worst path in prod: web ×3"));
         assert!(path.text().ends_with("= requests without end for one (overload)"));
+    }
+
+    #[test]
+    fn a_path_that_no_line_can_hold_shows_its_ends() {
+        let mut path = summary().worst_path.unwrap();
+        path.hops = (0..12).map(|n| step(&format!("s{n}"), 2)).collect();
+        path.factor = Amount::Exact(4096);
+        assert_eq!(
+            path.text(),
+            "Worst path: s0 ×2 → s1 ×2 → s2 ×2 → s3 ×2 → 4 more → s8 ×2 → s9 ×2 → s10 ×2 → s11 ×2 → ledger = 4,096 \
+             requests for one (overload)"
+        );
     }
 
     #[test]

@@ -299,7 +299,8 @@ fn a_budget_or_breaker_that_is_there_or_may_be_there_is_not_missing() {
                 base: BudgetBase::Originals,
             }),
             policy.span,
-        );
+        )
+        .boxed();
     };
     assert_eq!(bounded("missing-retry-budget", &["web", "cart"], budget), []);
     assert_eq!(bounded("missing-circuit-breaker", &["web", "cart"], budget).len(), 1);
@@ -315,7 +316,7 @@ fn a_budget_or_breaker_that_is_there_or_may_be_there_is_not_missing() {
             always_eject_one: false,
             place: Place::Unknown,
         };
-        policy.breaker = Sourced::written(Limit::At(breaker), policy.span);
+        policy.breaker = Sourced::written(Limit::At(breaker), policy.span).boxed();
     };
     assert_eq!(bounded("missing-circuit-breaker", &["web", "cart"], breaker), []);
     let unknown = |policy: &mut Policy| {

@@ -9,7 +9,7 @@ use super::{Shown, View};
 use crate::facts::{CallSource, Class, Facts, Nanos, PolicyId};
 use crate::graph::amount::Amount;
 use crate::graph::handover::possible;
-use crate::graph::paths::k_best;
+use crate::graph::paths::BestPaths;
 use crate::graph::{Edge, Layer, Path, System};
 use crate::report::json::{VERSION, print};
 use crate::report::summary::policies_of;
@@ -24,7 +24,8 @@ pub fn render(views: &[View<'_>], facts: &Facts) -> String {
         notes: Vec::new(),
     };
     for view in views {
-        document.services.extend(view.nodes.iter().filter_map(|node| service(view, *node, facts)));
+        let mut best = BestPaths::new(view.system, 1);
+        document.services.extend(view.nodes.iter().filter_map(|node| service(view, *node, &mut best, facts)));
         document.calls.extend(view.calls().map(|shown| call(&shown, view)));
         document.notes.extend(view.system.net.notes.iter().map(String::as_str));
     }
@@ -103,11 +104,16 @@ struct PositionJson {
     tries: BTreeMap<&'static str, Amount>,
 }
 
-fn service<'a>(view: &View<'a>, node: NodeIndex, facts: &Facts) -> Option<ServiceJson<'a>> {
+fn service<'a>(
+    view: &View<'a>,
+    node: NodeIndex,
+    best: &mut BestPaths<'_, '_>,
+    facts: &Facts,
+) -> Option<ServiceJson<'a>> {
     let weight = view.node(node)?;
     let load = view.system.amplification.nodes.get(node.index())?;
     let time = view.system.deadlines.nodes.get(node.index()).and_then(|time| time.slowest);
-    let best = if load.worst > Amount::ONE { k_best(view.system, node, 1) } else { Vec::new() };
+    let best = if load.worst > Amount::ONE { best.to(node) } else { Vec::new() };
     let unknown = load.unknown.iter().map(|id| UnknownJson {
         policy: *id,
         why: facts.policy(*id).and_then(|policy| policy.attempts.why()).map_or_else(String::new, ToString::to_string),

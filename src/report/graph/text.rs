@@ -3,10 +3,10 @@
 use super::{Shown, View};
 use crate::facts::{Facts, Policy, PolicyKind, words};
 use crate::graph::amount::Amount;
-use crate::graph::paths::k_best;
-use crate::graph::{Layer, Path, System};
+use crate::graph::paths::BestPaths;
+use crate::graph::{Hop, Layer, Path, System};
 use crate::report::paint::{Paint, Tone};
-use crate::report::summary::policies_of;
+use crate::report::summary::{Step, arrows, policies_of};
 use crate::report::table::{Align, Table};
 use crate::report::{Look, text};
 use crate::source::Sources;
@@ -45,12 +45,13 @@ fn services(view: &View<'_>, look: Look) -> String {
         ("slowest answer", Align::Right),
         ("worst path", Align::Left),
     ]);
+    let mut best = BestPaths::new(view.system, 1);
     for node in &view.nodes {
         let Some(weight) = view.node(*node) else { continue };
         let Some(load) = view.system.amplification.nodes.get(node.index()) else { continue };
         let time = view.system.deadlines.nodes.get(node.index()).and_then(|time| time.slowest);
         let bound = if load.is_lower_bound { "≥ " } else { "" };
-        let path = if load.worst > Amount::ONE { k_best(view.system, *node, 1) } else { Vec::new() };
+        let path = if load.worst > Amount::ONE { best.to(*node) } else { Vec::new() };
         let path = path.first().map_or_else(String::new, |path| {
             let class = load.class.map_or_else(String::new, |class| format!(" ({})", class.name()));
             format!("{} = {bound}{}{class}", route(view.system, path), load.worst)
@@ -71,21 +72,17 @@ fn amplification(value: f64) -> String {
     if value.is_finite() { words::factor(value) } else { "unbounded".into() }
 }
 
-/// `web ×3 → checkout → ledger`.
+/// `web ×3 → checkout → ledger`, a long path without its middle.
 fn route(system: &System<'_>, path: &Path) -> String {
-    let mut out = String::new();
-    for (at, hop) in path.hops.iter().enumerate() {
-        let Some((from, to)) = system.net.graph.edge_endpoints(hop.edge) else { continue };
-        let name = |node| system.net.graph.node_weight(node).map_or("?", |node| &*node.display);
-        if at == 0 {
-            out.push_str(&text::line(name(from)));
-        }
-        if hop.factor.tries != Amount::ONE {
-            out.push_str(&format!(" ×{}", hop.factor.tries));
-        }
-        out.push_str(&format!(" → {}", text::line(name(to))));
-    }
-    out
+    let step = |hop: &Hop| {
+        let (from, _) = system.net.graph.edge_endpoints(hop.edge)?;
+        let from = system.net.graph.node_weight(from)?;
+        Some(Step { from: text::line(&from.display).into_owned(), tries: hop.factor.tries })
+    };
+    let steps: Vec<Step> = path.hops.iter().filter_map(step).collect();
+    let to = path.hops.last().and_then(|hop| system.net.graph.edge_endpoints(hop.edge));
+    let to = to.and_then(|(_, to)| system.net.graph.node_weight(to)).map_or("?", |node| &*node.display);
+    format!("{}{}", arrows(&steps), text::line(to))
 }
 
 fn push_call(call: &Shown<'_>, view: &View<'_>, facts: &Facts, sources: &Sources, paint: &Paint, out: &mut String) {

@@ -263,7 +263,7 @@ fn time(limit: &Sourced<Limit<Nanos>>) -> TimeJson<'_> {
     TimeJson { value_ms: limit.limit().map(|limit| limit.as_millis_f64()), origin: OriginJson::of(limit) }
 }
 
-fn budget(budget: &Sourced<Limit<Budget>>) -> Option<BudgetJson<'_>> {
+fn budget(budget: &Sourced<Limit<Box<Budget>>>) -> Option<BudgetJson<'_>> {
     let known = budget.limit();
     if budget.is_none() {
         return None;
@@ -277,7 +277,7 @@ fn budget(budget: &Sourced<Limit<Budget>>) -> Option<BudgetJson<'_>> {
     })
 }
 
-fn breaker(breaker: &Sourced<Limit<Breaker>>) -> Option<BreakerJson<'_>> {
+fn breaker(breaker: &Sourced<Limit<Box<Breaker>>>) -> Option<BreakerJson<'_>> {
     fn value<T: Copy>(of: Option<&Sourced<T>>) -> Option<T> {
         of.and_then(|value| value.known().copied())
     }

@@ -136,7 +136,8 @@ fn budgets_are_shown_with_their_parts() {
             base: BudgetBase::Originals,
         }),
         at,
-    );
+    )
+    .boxed();
     let facts = Facts { policies: vec![policy], ..Facts::default() };
     assert_eq!(
         parse(&facts, &sources)[0]["budget"],

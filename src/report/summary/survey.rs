@@ -210,6 +210,7 @@ fn ends(system: &System<'_>, edge: EdgeIndex) -> Option<(String, String)> {
 mod tests {
     use super::*;
     use crate::facts::Nanos;
+    use crate::graph::amount::Amount;
     use crate::graph::link::{environments, link};
     use crate::limits::Limits;
     use crate::read::{ReadSettings, read_file};
@@ -257,6 +258,23 @@ mod tests {
         assert!(with("clients: 500", "{ retries: 0 }").extra_requests.is_empty());
         assert!(with("clients: 500", "{ attempts: unbounded }").extra_requests.is_empty());
         assert!(with("rate: 5/s", "{ retries: 5 }").extra_requests.is_empty());
+    }
+
+    #[test]
+    fn the_worst_path_is_the_one_to_the_service_that_gets_most() {
+        let hop = |from: &str, to: &str, tries: &str| {
+            format!("  {from}:\n    calls: [{{ to: {to}, retry: {{ attempts: {tries}, on: [overload] }} }}]\n")
+        };
+        let chain = |last: &str| {
+            format!("services:\n{}{}{}", hop("web", "mid", "3"), hop("mid", "leaf", last), hop("cron", "leaf", "8"))
+        };
+        let worst = summary(&chain("3")).worst_path.unwrap();
+        let step = |from: &str| Step { from: from.into(), tries: Amount::Exact(3) };
+        assert_eq!((worst.hops, worst.to.as_str()), (vec![step("web"), step("mid")], "leaf"));
+        assert_eq!((worst.factor, worst.class, worst.lower_bound), (Amount::Exact(9), "overload", false));
+        let worst = summary(&chain("\"${N}\"")).worst_path.unwrap();
+        assert_eq!((worst.hops.len(), worst.factor, worst.lower_bound), (1, Amount::Exact(8), false));
+        assert_eq!(summary(&chain("1").replace(['8', '3'], "1")).worst_path, None);
     }
 
     #[test]

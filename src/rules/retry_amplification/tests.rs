@@ -111,7 +111,8 @@ fn budgets_on_every_layer_decide_and_on_some_are_told() {
             floor: written(Floor::PerSecond(0.0)),
             window: written(Limit::None),
             base: BudgetBase::Originals,
-        }));
+        }))
+        .boxed();
         policy
     };
     let hops = |with: usize| {

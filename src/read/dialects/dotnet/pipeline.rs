@@ -222,7 +222,8 @@ fn read_breaker(policy: &mut Policy, sections: &Sections<'_>, at: At, kind: Kind
     policy.breaker = match section.and_then(|section| sections.span(section)) {
         Some(span) => Sourced::written(breaker, span),
         None => Sourced::default_of(breaker, options.by, "CircuitBreaker"),
-    };
+    }
+    .boxed();
 }
 
 /// What the handler checks across its settings at start-up.

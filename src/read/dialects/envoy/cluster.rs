@@ -192,7 +192,7 @@ pub(super) fn upstream(node: Node<'_>, name: &str, cluster: &Cluster<'_>, who: &
         environment: None,
         budget: budget.map_or_else(
             || Sourced::default_of(Limit::None, BY, "retry_budget"),
-            |budget| Sourced::written(Limit::At(read_budget(budget)), budget.span()),
+            |budget| Sourced::written(Limit::At(Box::new(read_budget(budget))), budget.span()),
         ),
         retry_cap: match budget {
             // A budget replaces the cap, whatever else is written (M-45).
@@ -201,7 +201,7 @@ pub(super) fn upstream(node: Node<'_>, name: &str, cluster: &Cluster<'_>, who: &
         },
         breaker: field(node, "outlier_detection").map_or_else(
             || Sourced::default_of(Limit::None, BY, "outlier_detection"),
-            |outlier| Sourced::written(Limit::At(outlier_detection(outlier)), outlier.span()),
+            |outlier| Sourced::written(Limit::At(Box::new(outlier_detection(outlier))), outlier.span()),
         ),
         max_connections: cap(threshold, "max_connections", 1024),
         connect_timeout: cluster.connect_timeout.clone(),

@@ -279,7 +279,7 @@ fn hedge(policy: &mut Policy, given: &Given<'_, '_>) {
     let delay = policy.attempt_timeout.clone().map(|limit| limit.at().unwrap_or_default());
     // The limit cuts nothing any more: a request that hangs ends with the route's timeout, after 2 s and not 0.9 s (M-28).
     policy.attempt_timeout = delay.clone().map(|_| Limit::None);
-    policy.hedging = Some(Hedging { copies: retries, delay });
+    policy.hedging = Some(Box::new(Hedging { copies: retries, delay }));
     policy.names_classes.insert(Class::TryTimeout);
     policy.retries_on = policy.retries_on.clone().map(|mut classes| {
         classes.insert(Class::TryTimeout);

@@ -1,7 +1,6 @@
 //! What Istio does although no object says so: two retries on every outbound HTTP route, and, since 1.24, two on inbound
 //! ones for connections that failed before the request went out.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -22,8 +21,8 @@ pub(super) const BASE: Nanos = Nanos::from_millis(25);
 pub(super) const CAP: u64 = 10;
 
 /// Whose defaults apply, as shown.
-pub(super) fn by(version: (u32, u32)) -> Cow<'static, str> {
-    if version >= REWORKED { "Istio 1.24".into() } else { format!("Istio {}.{}", version.0, version.1).into() }
+pub(super) fn by(version: (u32, u32)) -> &'static str {
+    if version >= REWORKED { "Istio 1.24" } else { "Istio before 1.24" }
 }
 
 /// The failures that are retried where `retryOn` is not written.

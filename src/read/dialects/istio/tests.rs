@@ -71,5 +71,5 @@ fn known<T: Clone>(value: &Sourced<T>) -> T {
 }
 
 fn is_default<T>(value: &Sourced<T>, whose: &str) -> bool {
-    matches!(&value.origin, Origin::Default { by, .. } if by == whose)
+    matches!(&value.origin, Origin::Default { by, .. } if *by == whose)
 }

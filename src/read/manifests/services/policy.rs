@@ -150,13 +150,13 @@ impl Settings {
         }
         if let Some(hedge) = self.hedge {
             policy.kind = PolicyKind::Config;
-            policy.hedging = Some(hedge);
+            policy.hedging = Some(Box::new(hedge));
         }
         if let Some(budget) = self.budget {
-            policy.budget = budget;
+            policy.budget = budget.boxed();
         }
         if let Some(breaker) = self.breaker {
-            policy.breaker = breaker;
+            policy.breaker = breaker.boxed();
         }
         if let Some(idempotent) = &call.idempotent {
             policy.idempotent = idempotent.clone().map(Some);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::facts::{
     Attempts, BackoffKind, BudgetBase, Callee, Caller, Class, Classes, Counts, Floor, Jitter, JitterAt, Nanos, Place,
-    Policy, PolicyKind, Position, Protocol, Purpose, Value, Why,
+    Policy, PolicyKind, Position, Protocol, Purpose, Why,
 };
 use crate::read::ReadSettings;
 use crate::read::data::{json, toml, tree::Tree, yaml};
@@ -190,7 +190,7 @@ fn a_count_that_is_no_count_is_unknown_and_told() {
         assert_eq!(found, at, "{fields}");
     }
     let retry = facts("services: { web: { calls: [ { to: shop, retry: { attempts: many } } ] } }");
-    assert!(matches!(retry.policies[0].attempts.value, Value::Unknown(Why::Malformed { .. })));
+    assert!(matches!(retry.policies[0].attempts.why(), Some(Why::Malformed { .. })));
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn a_budget_replaces_the_cap() {
 }
 
 fn breaker(outlier: &str) -> Breaker {
-    upstream(&format!("outlier_detection: {outlier}")).breaker.limit().unwrap().clone()
+    upstream(&format!("outlier_detection: {outlier}")).breaker.limit().unwrap().as_ref().clone()
 }
 
 #[test]

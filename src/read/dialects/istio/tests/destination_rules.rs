@@ -64,7 +64,7 @@ fn a_retry_budget_is_a_share_of_requests_in_flight() {
     let budget = at_limit(
         &upstream("host: ledger\ntrafficPolicy: { retryBudget: { percent: 12.5, minRetryConcurrency: 7 } }").budget,
     );
-    let Budget { ratio, floor, window, base } = budget;
+    let Budget { ratio, floor, window, base } = *budget;
     assert_eq!((known(&ratio), known(&floor), base), (0.125, Floor::InFlight(7), BudgetBase::InFlight));
     assert!(window.is_none());
     let budget = at_limit(&upstream("host: ledger\ntrafficPolicy: { retryBudget: {} }").budget);
@@ -91,7 +91,7 @@ fn a_budget_without_percent_was_next_to_nothing_before_1_30() {
 fn outlier_detection_has_its_defaults() {
     let breaker = at_limit(&upstream("host: ledger\ntrafficPolicy: { outlierDetection: {} }").breaker);
     let Breaker { ratio, consecutive, minimum, window, open, probes, max_ejection_percent, always_eject_one, place } =
-        breaker;
+        *breaker;
     assert_eq!((ratio, minimum, probes), (None, None, None));
     assert_eq!(known(&consecutive.unwrap()), 5);
     assert_eq!((known(&window.unwrap()), known(&open.unwrap())), (ms(10_000), ms(30_000)));

@@ -71,7 +71,7 @@ fn without_retries_the_mesh_retries_twice() {
 #[test]
 fn before_1_24_the_default_retries_503_too() {
     let policy = &facts_at("a.yaml", &with("timeout: 3s"), (1, 23)).policies[0];
-    assert!(is_default(&policy.attempts, "Istio 1.23"));
+    assert!(is_default(&policy.attempts, "Istio before 1.24"));
     assert_eq!(known(&policy.retries_on), default_classes().or(Classes::of(&[Class::Overload])));
 }
 
