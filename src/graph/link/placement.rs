@@ -158,10 +158,17 @@ impl<'f> Linker<'f> {
                 *slot = true;
             }
         };
+        // The mesh's own gateways are proxies and have none beside them, whatever their namespace is labelled.
+        let mut gateways = HashSet::new();
         for standing in &standings.list {
             if self.scope.policy(standing.policy).is_some_and(|policy| policy.dialect == Dialect::Istio) {
                 name(standing.callee);
                 standing.hosts.iter().for_each(|host| name(self.node_of(*host)));
+                if let (Callers::Service(gateway), Position::Gateway | Position::EgressGateway) =
+                    (standing.callers, standing.position)
+                {
+                    gateways.insert(gateway);
+                }
             }
         }
         for (_, upstream) in self.scope.upstreams().filter(|(_, upstream)| upstream.dialect == Dialect::Istio) {
@@ -184,8 +191,12 @@ impl<'f> Linker<'f> {
         for node in self.graph.node_indices() {
             let (Some(id), Some(weight)) = (self.id_of(node), self.graph.node_weight(node)) else { continue };
             let workloads = self.workloads.of(id);
+            let said = match gateways.contains(&node) {
+                true => Membership::Outside,
+                false => self.spaces.says(workloads, weight.namespace.as_ref()),
+            };
             standings.push(membership::Standing {
-                said: self.spaces.says(workloads, weight.namespace.as_ref()),
+                said,
                 is_unseen: workloads.is_empty(),
                 may_be_assumed: !weight.external && !proxies.contains(&id),
                 is_named: named.get(node.index()).copied().unwrap_or_default(),

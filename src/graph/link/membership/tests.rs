@@ -1,6 +1,6 @@
-use crate::facts::{Caller, Confidence, Position, Protocol, ServiceSource, Sourced, Why};
+use crate::facts::{Caller, Confidence, Dialect, Position, Protocol, ServiceSource, Sourced, Why};
 use crate::graph::Membership;
-use crate::graph::fixtures::Tree;
+use crate::graph::fixtures::{Tree, callee, reference};
 
 /// A mesh with a route for `ledger`, and one call `web -> ledger`. The route is policy 2, after both defaults.
 fn tree() -> Tree {
@@ -110,6 +110,40 @@ fn a_proxy_is_never_assumed_to_be_in() {
     assert!(!has_route(&tree));
     tree.workload("web", Some(true));
     assert!(has_route(&tree));
+}
+
+#[test]
+fn a_gateway_of_the_mesh_has_no_sidecar_whatever_its_namespace_says() {
+    let mut tree = Tree::default();
+    tree.mesh();
+    tree.namespace("shop", Some(true));
+    let mut in_shop = |name: &str, is_proxy: bool| {
+        let service = tree.service(name);
+        service.namespace = Some("shop".into());
+        service.is_proxy = is_proxy;
+    };
+    in_shop("entry", true);
+    in_shop("front", true);
+    in_shop("ledger", false);
+    // Policy 2 is the route of the gateway, 3 that of a proxy of one's own, which may have a sidecar.
+    for (name, dialect) in [("entry", Dialect::Istio), ("front", Dialect::Envoy)] {
+        let route = tree.policy("mesh.yaml", dialect, Position::Gateway, 4);
+        route.caller = Caller::Service(reference(&format!("{name}.shop")));
+        route.callee = callee("ledger.shop");
+    }
+    let net = tree.link();
+    assert_eq!(
+        net.edge("entry", "ledger").outline(),
+        [(Position::Gateway, vec![vec![2]]), (Position::ServerSidecar, vec![vec![1]])]
+    );
+    assert_eq!(
+        net.edge("front", "ledger").outline(),
+        [
+            (Position::ClientSidecar, vec![vec![0]]),
+            (Position::Gateway, vec![vec![3]]),
+            (Position::ServerSidecar, vec![vec![1]])
+        ]
+    );
 }
 
 #[test]

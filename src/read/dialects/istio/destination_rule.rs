@@ -309,6 +309,7 @@ impl<'t> Reader<'t> {
                 .and_then(Node::text)
                 .map_or_else(|| "one port".to_string(), |n| format!("port {}", value::shorten(n)));
             let lost = crate::facts::words::list(&missing);
+            let do_not = if missing.len() == 1 { "does not" } else { "do not" };
             let help = if missing.iter().all(|name| name == "`retryBudget`") {
                 "connectionPool: { http: { maxRetries: 10 } } in the port's settings: a port has no `retryBudget`"
                     .to_string()
@@ -317,7 +318,7 @@ impl<'t> Reader<'t> {
             };
             self.ineffective.push(Ineffective {
                 span: number.unwrap_or(port).span(),
-                message: format!("{lost} set above does not hold for {name}: its own settings replace them whole"),
+                message: format!("{lost} set above {do_not} hold for {name}: its own settings replace them whole"),
                 label: format!("without {lost}"),
                 help,
                 rejected: false,

@@ -207,10 +207,15 @@ fn conditions_that_cannot_arise_retry_nothing() {
 
 #[test]
 fn a_cut_try_is_retried_by_reset_conditions_only() {
-    let never = Some(AttemptTimeoutFlaw::NeverRetried { add: "reset".into() });
-    assert_eq!(policy(&with("retries: { attempts: 2, perTryTimeout: 2s }")).attempt_timeout_flaw, never);
+    let never = |conditions: &str| {
+        let corrected = format!("retryOn: {conditions},reset").into();
+        Some(AttemptTimeoutFlaw::NeverRetried { add: "reset".into(), corrected })
+    };
+    // Written conditions replace the default ones, which have to be repeated.
+    let bare = policy(&with("retries: { attempts: 2, perTryTimeout: 2s }"));
+    assert_eq!(bare.attempt_timeout_flaw, never("connect-failure,refused-stream,unavailable,cancelled"));
     let codes = policy(&with("retries: { attempts: 2, perTryTimeout: 2s, retryOn: 'connect-failure,504' }"));
-    assert_eq!(codes.attempt_timeout_flaw, never);
+    assert_eq!(codes.attempt_timeout_flaw, never("connect-failure,504"));
     for condition in ["reset", "5xx", "gateway-error"] {
         let lines = format!("retries: {{ attempts: 2, perTryTimeout: 2s, retryOn: {condition} }}");
         assert_eq!(policy(&with(&lines)).attempt_timeout_flaw, None);
