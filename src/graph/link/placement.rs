@@ -164,10 +164,9 @@ impl<'f> Linker<'f> {
             if self.scope.policy(standing.policy).is_some_and(|policy| policy.dialect == Dialect::Istio) {
                 name(standing.callee);
                 standing.hosts.iter().for_each(|host| name(self.node_of(*host)));
-                if let (Callers::Service(gateway), Position::Gateway | Position::EgressGateway) =
-                    (standing.callers, standing.position)
-                {
-                    gateways.insert(gateway);
+                if matches!(standing.position, Position::Gateway | Position::EgressGateway) {
+                    let resolved = standings.resolved.get(standing.policy.0 as usize);
+                    gateways.extend(resolved.and_then(|resolved| resolved.caller));
                 }
             }
         }

@@ -131,6 +131,10 @@ fn a_gateway_of_the_mesh_has_no_sidecar_whatever_its_namespace_says() {
         route.caller = Caller::Service(reference(&format!("{name}.shop")));
         route.callee = callee("ledger.shop");
     }
+    // The routes of gateways make their calls themselves.
+    tree.call("entry.shop", "ledger.shop");
+    let call = tree.last_call();
+    tree.facts.policies[2].call = Some(call);
     let net = tree.link();
     assert_eq!(
         net.edge("entry", "ledger").outline(),

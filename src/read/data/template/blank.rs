@@ -38,8 +38,16 @@ pub fn blank(text: &str, left_out: &BTreeSet<u32>, which: Expressions) -> Option
     // Private use, three bytes each, and allowed in YAML.
     let marker = ('\u{e000}'..='\u{e0ff}').find(|c| !text.contains(*c))?;
     let bytes = text.as_bytes().to_vec();
-    let mut work =
-        Work { source: text, text: bytes, marker, placed: Vec::new(), levels: Vec::new(), is_in_part: false, left_out };
+    let mut work = Work {
+        source: text,
+        text: bytes,
+        marker,
+        placed: Vec::new(),
+        levels: Vec::new(),
+        is_in_part: false,
+        is_behind_else: false,
+        left_out,
+    };
     let mut rest = expressions.as_slice();
     let mut at = 0;
     while at < text.len() {
@@ -85,6 +93,8 @@ struct Work<'t> {
     levels: Vec<Level>,
     /// Whether a `define` is open that became a document.
     is_in_part: bool,
+    /// Whether an `else` stood on the line before.
+    is_behind_else: bool,
     left_out: &'t BTreeSet<u32>,
 }
 
@@ -92,6 +102,10 @@ impl Work<'_> {
     /// Takes note of a line's indentation.
     fn see_line(&mut self, start: usize, end: usize) {
         let line = self.source.get(start..end).unwrap_or_default();
+        // `{{ else }}{}{{ end }}` on three lines: nothing, where the other branch has entries.
+        if std::mem::take(&mut self.is_behind_else) && matches!(line.trim(), "{}" | "[]") {
+            return self.erase(start, end, b'\n');
+        }
         let mut rest = line.trim_start_matches(' ');
         let mut column = line.len() - rest.len();
         if rest.trim().is_empty() || rest.starts_with('#') {
@@ -131,6 +145,7 @@ impl Work<'_> {
             }
             // A comment must not move to the first column, where it would end a block scalar.
             self.erase(start, stop, if comment.is_some() { b' ' } else { b'\n' });
+            self.is_behind_else = is_alone && last.is_else(self.source);
             self.print_line(start, end, expressions, is_choice);
             return;
         }

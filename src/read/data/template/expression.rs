@@ -11,6 +11,13 @@ pub struct Expression {
     pub kind: Kind,
 }
 
+impl Expression {
+    /// Whether another branch of a condition begins here.
+    pub fn is_else(&self, text: &str) -> bool {
+        self.kind == Kind::Steers && word(text.get(self.at.start + 2..self.at.end).unwrap_or_default()) == "else"
+    }
+}
+
 /// Which notations are expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expressions {

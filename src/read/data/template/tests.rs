@@ -266,3 +266,11 @@ fn a_text_whose_header_and_expression_touch_is_unknown() {
     assert!(root(&tree).at(&["data", "b"]).unwrap().hole().is_some());
     assert_eq!(root(&tree).get("c").unwrap().text(), Some("1"));
 }
+
+#[test]
+fn an_empty_branch_takes_nothing_from_the_other_one() {
+    let text = "tracing:\n{{- if .x }}\n  zipkin:\n    address: {{ .x }}\n{{- else }}\n  {}\n{{- end }}\nnext: {}\n";
+    let tree = tree(text);
+    assert_eq!(root(&tree).at(&["tracing", "zipkin", "address"]).unwrap().hole(), Some("{{ .x }}"));
+    assert!(root(&tree).get("next").unwrap().is_map());
+}
