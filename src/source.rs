@@ -62,12 +62,17 @@ pub struct Source {
     /// The text, BOM included.
     pub text: Arc<str>,
     lines: OnceLock<Vec<u32>>,
+    /// Characters that begin before each block of [`BLOCK`] bytes: a dump may be one line of many megabytes.
+    characters: OnceLock<Vec<u32>>,
 }
+
+/// Bytes between two entries of [`Source::characters`].
+const BLOCK: usize = 1024;
 
 impl Source {
     /// A source from its path and text.
     pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
-        Source { path: path.into(), text: text.into(), lines: OnceLock::new() }
+        Source { path: path.into(), text: text.into(), lines: OnceLock::new(), characters: OnceLock::new() }
     }
 
     /// Byte offsets at which lines start.
@@ -104,15 +109,42 @@ impl Source {
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        let text = self.text.get(start..end).unwrap_or_default();
-        let bom = usize::from(start == 0 && text.starts_with('\u{feff}'));
-        Position { line: line as u32 + 1, column: (text.chars().count() - bom) as u32 + 1 }
+        let bom = usize::from(start == 0 && end > 0 && self.text.starts_with('\u{feff}'));
+        let before = self.characters_before(end) - self.characters_before(start);
+        Position { line: line as u32 + 1, column: (before - bom) as u32 + 1 }
+    }
+
+    /// How many characters begin before a byte offset.
+    fn characters_before(&self, offset: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let blocks = self.characters.get_or_init(|| {
+            let mut total = 0;
+            let counts = bytes.chunks(BLOCK).map(|block| {
+                let before = total;
+                total += beginnings(block) as u32;
+                before
+            });
+            counts.collect()
+        });
+        let block = offset / BLOCK;
+        match blocks.get(block) {
+            Some(before) => *before as usize + bytes.get(block * BLOCK..offset).map_or(0, beginnings),
+            // The end of a text of whole blocks.
+            None => {
+                blocks.last().map_or(0, |before| *before as usize) + bytes.chunks(BLOCK).last().map_or(0, beginnings)
+            }
+        }
     }
 
     /// The text of a span in this file; empty if it does not fit.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or_default()
     }
+}
+
+/// How many characters begin in a run of UTF-8.
+fn beginnings(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
 
 /// Every file of the run that a fact may point into, by [`FileId`].
@@ -157,6 +189,19 @@ mod tests {
         let b = source.text.find("b:").unwrap() as u32;
         assert_eq!(source.position(b), Position { line: 2, column: 1 });
         assert_eq!(source.line_range(0), 0..source.text.find('\r').unwrap());
+    }
+
+    #[test]
+    fn columns_are_right_in_lines_of_many_blocks() {
+        // 3,000 characters of two bytes each, then one: over several blocks, and across their borders.
+        let source = Source::new("dump.json", "é".repeat(3000) + "x");
+        for at in [0, 1, 511, 512, 513, 1023, 2999] {
+            assert_eq!(source.position(at * 2), Position { line: 1, column: at + 1 });
+        }
+        assert_eq!(source.position(6000).column, 3001);
+        assert_eq!(source.position(6001).column, 3002);
+        let whole_blocks = Source::new("dump.json", "x".repeat(2 * BLOCK));
+        assert_eq!(whole_blocks.position(2 * BLOCK as u32).column, 2 * BLOCK as u32 + 1);
     }
 
     #[test]

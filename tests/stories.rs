@@ -61,6 +61,8 @@ fn ten_callers_with_three_tries_each_are_three_times_the_load() {
     assert_eq!(shared["base"], 10);
     assert_eq!(shared["amplification"], 3.0);
     assert_eq!(shared["worst_path"]["factor"], 3);
+    // Of ten equal paths the first one is shown.
+    assert_eq!(shared["worst_path"]["hops"][0]["from"], "caller-01");
 }
 
 #[test]

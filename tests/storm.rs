@@ -60,6 +60,10 @@ fn every_number_of_the_table_is_computed() {
     }
     assert_eq!(service("ledger")["worst_path"]["factor"], 27);
     assert_eq!(service("ledger")["worst_path"]["class"], "overload");
+    // A 503 is passed on as it is, hop after hop.
+    let hops = service("ledger")["worst_path"]["hops"].clone();
+    let classes: Vec<&str> = hops.as_array().unwrap().iter().map(|hop| hop["class"].as_str().unwrap()).collect();
+    assert_eq!(classes, ["overload"; 3]);
     let call = |to: &str| graph["calls"].as_array().unwrap().iter().find(|c| c["to"] == to).unwrap().clone();
     let tries = |to: &str, position: &str, class: &str| {
         let call = call(to);

@@ -206,7 +206,7 @@ impl<'f> Linker<'f> {
 }
 
 /// For policies of other environments.
-const NOWHERE: Resolved = Resolved { caller: None, callee: None, inferred: false };
+const NOWHERE: Resolved = Resolved { caller: None, callee: None, inferred: false, position: None };
 
 #[cfg(test)]
 mod tests;

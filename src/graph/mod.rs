@@ -187,6 +187,8 @@ pub struct Resolved {
     pub callee: Option<NodeIndex>,
     /// Whether the callee is inferred from a name.
     pub inferred: bool,
+    /// Where it stands after all, if it was placed: a sidecar's file that no service owns is a gateway's (D-3).
+    pub position: Option<Position>,
 }
 
 /// The tries of one edge for one failure class.

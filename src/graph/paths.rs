@@ -212,21 +212,29 @@ impl<'s, 'a> Search<'s, 'a> {
         false
     }
 
-    /// A way with the factors of its hops.
+    /// A way with the factors of its hops. Ways are kept for kinds of failure; here each hop gets the class of its kind that
+    /// really comes up from the hop below, the same one as there if it is passed on.
     fn told(&mut self, way: &Way) -> Path {
         let mut hops = Vec::new();
         let mut at = Some(*way);
         let mut place = tries::Hop::Last;
-        while let Some(Way { last: Some((edge, class, out, before)), .. }) = at {
+        let mut below: Option<Class> = None;
+        while let Some(Way { last: Some((edge, kept, out, before)), .. }) = at {
+            let class = below.map_or(kept, |below| self.class_above(edge, kept, below));
             let mut factor = super::Factor::default();
+            below = Some(out);
             if let (Some(weight), Some((from, _))) =
                 (self.system.net.graph.edge_weight(edge), self.system.net.graph.edge_endpoints(edge))
             {
                 let view = View::new(weight, traffic_from(self.system, from, weight));
                 self.scratch.next_edge();
                 let outcomes = self.system.tries.outcomes(view, class, place, &mut self.scratch);
-                if let Some(outcome) = outcomes.iter().copied().find(|outcome| outcome.class == out) {
+                let alike = &self.system.alike;
+                let same_kind = outcomes.iter().copied().filter(|outcome| alike.kind(outcome.class) == alike.kind(out));
+                // Of one kind the class that went in, if it comes out unchanged.
+                if let Some(outcome) = same_kind.min_by_key(|outcome| (outcome.class != class, outcome.class != out)) {
                     factor = self.system.tries.factor(view, &outcome, &self.scratch);
+                    below = Some(outcome.class);
                 }
             }
             hops.push(Hop { edge, class, factor });
@@ -238,12 +246,31 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 }
 
+impl Search<'_, '_> {
+    /// The class that goes back over an edge if its callee, after what came up from `below`, answers with the kind of
+    /// `kept`.
+    fn class_above(&self, edge: EdgeIndex, kept: Class, below: Class) -> Class {
+        let net = &self.system.net;
+        let (Some(weight), Some((_, callee))) = (net.graph.edge_weight(edge), net.graph.edge_endpoints(edge)) else {
+            return kept;
+        };
+        let protocol = View::new(weight, Default::default()).protocol;
+        let kind = self.system.alike.kind(kept);
+        answers(below, protocol, emits(net, callee))
+            .iter()
+            .filter(|class| self.system.alike.kind(*class) == kind)
+            .min_by_key(|class| *class != below)
+            .unwrap_or(kept)
+    }
+}
+
 /// The `k` greatest, each sequence of edges once.
 fn best_of(mut ways: Vec<Way>, k: usize) -> Vec<Way> {
-    // Stable, so that of equals the class that was tried first stays in front.
+    // Of equals the one whose last call was named first; stable, so that the class that was tried first stays in front.
+    let edge = |way: &Way| way.last.map(|(edge, ..)| edge);
     ways.sort_by(|a, b| {
         let by_product = b.product.partial_cmp(&a.product).unwrap_or(std::cmp::Ordering::Equal);
-        by_product.then(a.hops.cmp(&b.hops)).then(a.path.cmp(&b.path))
+        by_product.then(a.hops.cmp(&b.hops)).then(edge(a).cmp(&edge(b))).then(a.path.cmp(&b.path))
     });
     let mut seen = HashSet::new();
     ways.retain(|way| seen.len() < k && seen.insert(way.path));

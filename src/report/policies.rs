@@ -9,7 +9,7 @@ use super::table::{Align, Table};
 use super::{Look, text};
 use crate::facts::{
     Attempts, Backoff, BackoffKind, Callee, Caller, Classes, Facts, Limit, Nanos, Policy, PolicyId, PolicyKind,
-    Sourced, words,
+    Position, Sourced, words,
 };
 use crate::graph::System;
 use crate::source::Sources;
@@ -23,6 +23,7 @@ struct Row<'a> {
     policy: &'a Policy,
     caller: Option<String>,
     callee: Option<String>,
+    position: Position,
 }
 
 /// The policies to list, sorted by path and place. Test code is left out unless asked for.
@@ -36,10 +37,17 @@ fn rows<'a>(facts: &'a Facts, systems: &[System<'_>], include_tests: bool) -> Ve
             policy,
             caller: caller(id, policy, systems),
             callee: callee(id, policy, systems),
+            position: position(id, policy, systems),
         })
         .collect();
     rows.sort_by_key(|row| (row.policy.span, row.id));
     rows
+}
+
+/// Where a policy stands in the first environment that has placed it.
+fn position(id: PolicyId, policy: &Policy, systems: &[System<'_>]) -> Position {
+    let placed = |system: &System<'_>| system.net.resolved.get(id.0 as usize)?.position;
+    systems.iter().find_map(placed).unwrap_or(policy.position)
 }
 
 /// The name of an end of a policy in the first environment that knows it.
@@ -96,7 +104,7 @@ pub fn table(facts: &Facts, systems: &[System<'_>], sources: &Sources, include_t
         table.push(vec![
             place,
             format!("{} → {}", text::line(&end(&row.caller, any)), text::line(&end(&row.callee, "?"))),
-            policy.position.layer().to_string(),
+            row.position.layer().to_string(),
             tries(policy),
             delay(&policy.backoff),
             jitter(policy),

@@ -2,7 +2,7 @@
 
 use super::view::{EdgeView, policies};
 use super::{Findings, advice, delay_advice};
-use crate::facts::{Limit, Nanos, Policy, PolicyId, Purpose, words};
+use crate::facts::{Limit, Nanos, Policy, PolicyId, Position, Purpose, words};
 use crate::graph::{System, deadlines};
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
@@ -42,7 +42,7 @@ fn inside_shorter_limits(system: &System, findings: &mut Findings) {
                 for id in &nest.policies {
                     let Some(policy) = system.facts.policy(*id) else { continue };
                     if let Some((limit, by)) = enclosing {
-                        report_inside(system, &view, (*id, policy), (limit, by), &mut said, findings);
+                        report_inside(system, &view, (*id, policy, layer.position), (limit, by), &mut said, findings);
                     }
                     enclosing = tighter(enclosing, delay_advice::gives_up(policy), *id);
                 }
@@ -57,7 +57,7 @@ fn inside_shorter_limits(system: &System, findings: &mut Findings) {
 fn report_inside(
     system: &System,
     view: &EdgeView,
-    (id, policy): (PolicyId, &Policy),
+    (id, policy, position): (PolicyId, &Policy, Position),
     (limit, by): (Nanos, PolicyId),
     said: &mut std::collections::HashSet<(PolicyId, PolicyId)>,
     findings: &mut Findings,
@@ -79,7 +79,7 @@ fn report_inside(
         format!(
             "`{}`: the retries {} may take {slowest}, but what encloses them gives up after {limit}",
             view.arrow(),
-            advice::place(policy.position)
+            advice::place(position)
         ),
     );
     draft

@@ -104,7 +104,7 @@ impl Linker<'_> {
                     Callers::Members | Callers::Unknown => None,
                 };
                 let inferred = own.get(&id).is_some_and(|own| own.inferred);
-                *slot = Resolved { caller, callee: standing.callee, inferred };
+                *slot = Resolved { caller, callee: standing.callee, inferred, position: Some(standing.position) };
             }
             standings.list.push(standing);
         }
@@ -196,7 +196,7 @@ impl Linker<'_> {
                 && let Some(slot) = standings.resolved.get_mut(outer.0 as usize)
                 && slot.callee.is_none()
             {
-                *slot = Resolved { caller: slot.caller.or(said.caller), ..said };
+                *slot = Resolved { caller: slot.caller.or(said.caller), position: slot.position, ..said };
             }
         }
     }
