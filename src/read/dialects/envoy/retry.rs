@@ -240,7 +240,7 @@ fn backoff(block: Option<Node<'_>>) -> Backoff {
                 Value::Known(base) => Value::Known(Limit::At(base.times(10))),
                 Value::Unknown(why) => Value::Unknown(why.clone()),
             },
-            origin: Origin::Default { by: BY.into(), reference: "max_interval".into() },
+            origin: Origin::Default { by: BY, reference: "max_interval" },
         },
     };
     Backoff {

@@ -268,6 +268,11 @@ fn what_a_chart_leaves_to_rendering_is_unknown() {
     assert!(matches!(left.attempts.why(), Some(Why::Template(_))));
     assert_eq!(left.kind, PolicyKind::Config);
     assert!(facts.policies.iter().all(|policy| policy.ineffective.is_empty() && policy.total.limit.known().is_none()));
+    assert_eq!(&*facts.policies[0].name, "http[0]", "an expression is no name");
+    // Where no line is printed, what is missing is missing, and the default holds.
+    let text = "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: { name: shop }\nspec:\n  hosts: ['{{ .Values.host }}']\n  \
+                http:\n  - route:\n    - destination: { host: ledger }\n---\n{{ include \"more\" . }}\n";
+    assert_eq!(super::facts(text).policies[0].tries(), Some(3));
 }
 
 #[test]
