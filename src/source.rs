@@ -96,19 +96,11 @@ impl Source {
         start..start + text.trim_end_matches(['\n', '\r']).len()
     }
 
-    /// How many lines there are.
-    pub fn line_count(&self) -> usize {
-        self.lines().len()
-    }
-
     /// Line and column of a byte offset. An offset inside a character counts as its start; past the end, as the end.
     pub fn position(&self, offset: u32) -> Position {
         let line = self.line_of(offset);
         let start = self.line_range(line).start;
-        let mut end = (offset as usize).clamp(start, self.text.len());
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = floor_boundary(&self.text, (offset as usize).max(start));
         let bom = usize::from(start == 0 && end > 0 && self.text.starts_with('\u{feff}'));
         let before = self.characters_before(end) - self.characters_before(start);
         Position { line: line as u32 + 1, column: (before - bom) as u32 + 1 }
@@ -140,6 +132,15 @@ impl Source {
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or_default()
     }
+}
+
+/// The last character boundary that is not after `at`.
+pub fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 /// How many characters begin in a run of UTF-8.

@@ -1,16 +1,17 @@
 //! The sections of retrylint.toml, each read once, every fault noted.
 
-use globset::Glob;
-
 use super::{Config, ConfigError, Environment, RuleLevel};
 use crate::facts::{CallSource, Evidence, Facts, Host, Service, ServiceRef, ServiceSource};
 use crate::finding::Severity;
 use crate::read::data::tree::{Entry, Node, Tree};
+/// Keys of a service: those of a manifest, but for its calls.
+pub use crate::read::manifests::services::OWN_KEYS as SERVICE_KEYS;
 use crate::read::manifests::services::{CallFields, service_field};
 use crate::read::vocabulary::values::{
     DURATION, NUMBER, SHARE, SWITCH, TEXT, TEXTS, WHOLE, duration, number, share, switch, text, whole,
 };
 use crate::read::vocabulary::{Faults, fields, plain, texts};
+use crate::scan::Globs;
 
 /// Tables at the top.
 pub const TOP_KEYS: &[&str] = &["scan", "limits", "rules", "services", "calls", "environment", "dialects"];
@@ -29,25 +30,6 @@ pub const LIMIT_KEYS: &[&str] = &[
 ];
 /// Values of `[rules]`.
 pub const RULE_LEVELS: &[&str] = &["error", "warning", "note", "off"];
-/// Keys of a service: those of a manifest, but for its calls.
-pub const SERVICE_KEYS: &[&str] = &[
-    "namespace",
-    "environment",
-    "paths",
-    "aliases",
-    "owner",
-    "rate",
-    "clients",
-    "capacity",
-    "pool",
-    "instances",
-    "latency",
-    "timeout",
-    "emits",
-    "mode",
-    "max-hops",
-    "accept",
-];
 /// Keys of `[[calls]]`.
 pub const CALL_KEYS: &[&str] =
     &["from", "to", "per-request", "operation", "protocol", "idempotent", "one-of", "async", "propagates-deadline"];
@@ -268,13 +250,13 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// Globs, each checked.
+/// Globs, each checked by what will read them.
 fn globs(field: &Entry<'_>, faults: &mut Faults) -> Vec<String> {
     let mut out = Vec::new();
     for (text, node) in texts(field, TEXTS, faults) {
-        match Glob::new(text) {
+        match Globs::new(&[text]) {
             Ok(_) => out.push(text.to_string()),
-            Err(error) => faults.add(node.span(), format!("not a glob: {}", error.kind()), None),
+            Err(error) => faults.add(node.span(), error.to_string(), None),
         }
     }
     out

@@ -198,7 +198,7 @@ fn a_wrong_type_says_what_was_found_and_what_was_expected() {
     assert_eq!(message("[services.localhost]\n"), "`localhost` is no name of a service");
     assert_eq!(message("[[calls]]\nfrom = 'a'\n"), "`[[calls]]` needs both `from` and `to`");
     assert_eq!(message("[[environment]]\nname = 'a'\n"), "`[[environment]]` needs both `name` and `paths`");
-    assert!(message("[scan]\nexclude = ['a[']\n").starts_with("not a glob: "));
+    assert!(message("[scan]\nexclude = ['a[']\n").starts_with("`a[` is not a path pattern: "));
 }
 
 #[test]

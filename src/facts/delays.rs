@@ -1,6 +1,6 @@
 //! The arithmetic of delays (math.md section 7): single delays, their sums, their spread, the waves that they make.
 
-use super::{Backoff, BackoffKind, Jitter, JitterAt, Limit, Nanos, Policy};
+use super::{Backoff, BackoffKind, Jitter, JitterAt, Nanos, Policy};
 
 /// Delays that are looked at one by one; from there on the last one stands for the rest. Growth has reached its cap or
 /// the end of [`Nanos`] long before, so only a linear series without a cap is cut short.
@@ -209,15 +209,6 @@ impl Policy {
             _ => self.jitter.known(),
         }
     }
-
-    /// Whether the cap is never reached within the counted tries; false where that cannot be told or there is no cap.
-    pub fn cap_is_out_of_reach(&self) -> bool {
-        let has_cap = matches!(self.backoff.cap.known(), Some(Limit::At(_)));
-        match self.tries() {
-            Some(tries) if has_cap && tries > 1 => self.backoff.reaches_cap(tries - 1) == Some(false),
-            _ => false,
-        }
-    }
 }
 
 /// The mean of a uniform delay in `[low, high]` of which everything above `cap` becomes `cap`.
@@ -245,7 +236,7 @@ fn fibonacci(i: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::Sourced;
+    use crate::facts::{Limit, Sourced};
 
     fn known<T>(value: T) -> Sourced<T> {
         Sourced::default_of(value, "a test", "value")

@@ -170,16 +170,6 @@ impl Class {
         let code = GRPC.iter().position(|name| *name == text)?;
         Class::of_grpc(u8::try_from(code).ok()?)
     }
-
-    /// Whether the request may have been carried out before it failed this way (D-10: "yes" and "depends").
-    pub fn may_have_executed(self) -> bool {
-        Classes::UNSAFE.contains(self)
-    }
-
-    /// Whether the request never reached the callee, so that its tries are connection attempts and not load (D-5).
-    pub fn never_arrives(self) -> bool {
-        matches!(self, Class::Connect | Class::Unsent)
-    }
 }
 
 /// A set of failure classes.
@@ -201,7 +191,7 @@ impl Classes {
         Class::BadGateway,
         Class::Unavailable,
     ]);
-    /// The classes in which a request may have been executed.
+    /// The classes in which a request may have been executed before it failed (D-10: "yes" and "depends").
     pub const UNSAFE: Classes = Classes::of(&[
         Class::Reset,
         Class::TryTimeout,

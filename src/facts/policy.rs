@@ -215,6 +215,20 @@ pub enum Position {
 }
 
 impl Position {
+    /// All of them, outermost first.
+    pub const ALL: [Position; 10] = [
+        Position::CallerCode,
+        Position::ClientSidecar,
+        Position::EgressGateway,
+        Position::Gateway,
+        Position::ServerSidecar,
+        Position::CalleeInbound,
+        Position::Broker,
+        Position::Consumer,
+        Position::Job,
+        Position::Workflow,
+    ];
+
     /// The name used in output.
     pub fn name(self) -> &'static str {
         match self {
@@ -233,21 +247,7 @@ impl Position {
 
     /// The position of a name.
     pub fn parse(name: &str) -> Option<Position> {
-        use Position::*;
-        [
-            CallerCode,
-            ClientSidecar,
-            EgressGateway,
-            Gateway,
-            ServerSidecar,
-            CalleeInbound,
-            Broker,
-            Consumer,
-            Job,
-            Workflow,
-        ]
-        .into_iter()
-        .find(|position| position.name() == name)
+        Position::ALL.into_iter().find(|position| position.name() == name)
     }
 
     /// The coarse form that `policies` JSON calls `layer` (D-19).

@@ -39,6 +39,17 @@ impl Nanos {
         self.0 as f64 / 1e6
     }
 
+    /// As .NET writes it: `00:00:30`, `00:00:01.500`, `1.12:00:00`. Cut to whole milliseconds.
+    pub fn as_timespan(self) -> String {
+        let millis = self.0 / 1_000_000;
+        let (seconds, millis) = (millis / 1000, millis % 1000);
+        let (days, seconds) = (seconds / 86_400, seconds % 86_400);
+        // Hours beyond a day are refused there, so days have a place of their own.
+        let days = if days > 0 { format!("{days}.") } else { String::new() };
+        let fraction = if millis > 0 { format!(".{millis:03}") } else { String::new() };
+        format!("{days}{:02}:{:02}:{:02}{fraction}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+    }
+
     /// `factor` times as long, rounded to whole nanoseconds.
     pub fn scale(self, factor: f64) -> Self {
         Nanos((self.0 as f64 * factor).round() as u64)
@@ -107,6 +118,13 @@ mod tests {
         assert_eq!(show(Nanos::from_secs(7200)), "2 h");
         assert_eq!(show(Nanos(500)), "0.0005 ms");
         assert_eq!(show(Nanos::ZERO), "0 s");
+    }
+
+    #[test]
+    fn a_timespan_has_a_place_for_days() {
+        assert_eq!(Nanos::from_secs(3_661).as_timespan(), "01:01:01");
+        assert_eq!(Nanos::from_millis(200).as_timespan(), "00:00:00.200");
+        assert_eq!(Nanos::from_secs(36 * 3600).as_timespan(), "1.12:00:00");
     }
 
     #[test]

@@ -246,6 +246,16 @@ fn a_layer_multiplies_only_for_what_it_retries() {
     assert_eq!(of(five, "ledger"), (27.0, 27.0));
 }
 
+/// [T-21]: what is wrong with the request stays wrong, and costs every try all the same.
+#[test]
+fn permanent_errors_cost_all_tries_where_they_are_retried() {
+    let three_tries = |on_classes: Classes| chain(&|| vec![on(on_classes, code(3))]);
+    assert_eq!(at_the_leaf(&three_tries(Classes::ALL), Class::ClientError), 27);
+    assert_eq!(at_the_leaf(&three_tries(Classes::of(&[Class::ClientError])), Class::ClientError), 27);
+    // The near miss: all 5xx and no 4xx.
+    assert_eq!(at_the_leaf(&three_tries(FIVE_XX), Class::ClientError), 1);
+}
+
 /// [T-20], M-49
 #[test]
 fn a_service_that_answers_500_stops_what_retries_503() {

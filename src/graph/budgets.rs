@@ -91,6 +91,8 @@ mod tests {
         close(all, 1.1111);
         close(all.map(|b| b.powi(3)), 1.3717);
         close(bound(&budget(0.2, Floor::InFlight(3), BudgetBase::InFlight), unknown), 1.25);
+        // M-51: measured 1.18 and 1.65 under these bounds of 1.25 and 2.
+        close(bound(&budget(0.5, Floor::InFlight(0), BudgetBase::InFlight), unknown), 2.0);
         assert_eq!(bound(&budget(1.0, Floor::InFlight(3), BudgetBase::InFlight), unknown), None);
     }
 

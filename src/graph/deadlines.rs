@@ -8,8 +8,8 @@ use petgraph::visit::EdgeRef;
 
 use super::order::{Order, Step};
 use super::tries::Tries;
-use super::{Deadlines, Edge, EdgeTime, Layer, Net, NodeTime};
-use crate::facts::{Attempts, Check, Facts, Limit, Measures, Nanos, Policy, PolicyId, Position};
+use super::{Deadlines, Edge, EdgeTime, Layer, Nest, Net, NodeTime};
+use crate::facts::{Attempts, Check, Facts, Limit, Measures, Nanos, Policy, PolicyId, Position, Upstream};
 
 /// A time that something takes at most, and whether a written number is among what it rests on.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,19 +41,27 @@ enum Sum {
 
 /// The slowest answer of one policy, if nothing but its own limits ends a try. None: no finite bound.
 pub fn slowest(policy: &Policy) -> Option<Nanos> {
-    around(policy, Slowest::default(), Sum::Everything).time
+    around(policy, None, Slowest::default(), Sum::Everything).time
 }
 
-/// The slowest answer of a policy around something that answers within `inner`.
-fn around(policy: &Policy, inner: Slowest, sum: Sum) -> Slowest {
+/// The time to connect that comes on top of each try, where the attempt limit starts on an open connection and the time
+/// is written: for this callee, else with the policy. A default one never counts (D-14).
+fn connect_time(policy: &Policy, upstream: Option<&Upstream>) -> Nanos {
+    let Some(own) = &policy.connect_timeout else { return Nanos::ZERO };
+    let for_callee = upstream.map(|upstream| &upstream.connect_timeout);
+    let mut written = for_callee.into_iter().chain([own]).filter(|connect| connect.is_written());
+    written.find_map(|connect| connect.limit().copied()).unwrap_or_default()
+}
+
+/// The slowest answer of a policy around something that answers within `inner`. `upstream`: settings for its callee.
+fn around(policy: &Policy, upstream: Option<&Upstream>, inner: Slowest, sum: Sum) -> Slowest {
     let limit = match policy.attempt_limit() {
         Some(Limit::At(limit)) => Some(limit),
         // An unknown limit can only shorten what is inside.
         _ => None,
     };
     let attempt = least(limit, inner.time);
-    let connect = policy.connect_timeout.as_ref().filter(|connect| connect.is_written());
-    let connect = connect.and_then(|connect| connect.limit().copied()).unwrap_or_default();
+    let connect = connect_time(policy, upstream);
     let attempt = attempt.and_then(|attempt| Some(attempt + connect + hedged(policy)?));
 
     let count = match policy.attempts.known() {
@@ -100,11 +108,12 @@ fn hedged(policy: &Policy) -> Option<Nanos> {
 /// the greatest.
 fn fold(facts: &Facts, edge: &Edge, inner: Slowest, sum: Sum) -> Slowest {
     edge.layers.iter().rev().fold(inner, |inner, layer| {
-        let of_nest = |policies: &[PolicyId]| {
-            let policies = policies.iter().rev().filter_map(|id| facts.policy(*id));
-            policies.fold(inner, |inner, policy| around(policy, inner, sum))
+        let of_nest = |nest: &Nest| {
+            let upstream = nest.upstream.and_then(|at| facts.upstreams.get(at as usize));
+            let policies = nest.policies.iter().rev().filter_map(|id| facts.policy(*id));
+            policies.fold(inner, |inner, policy| around(policy, upstream, inner, sum))
         };
-        layer.alternatives.iter().map(|nest| of_nest(&nest.policies)).reduce(Slowest::or).unwrap_or(inner)
+        layer.alternatives.iter().map(of_nest).reduce(Slowest::or).unwrap_or(inner)
     })
 }
 
@@ -125,17 +134,19 @@ pub fn held(facts: &Facts, edge: &Edge) -> Option<Held> {
     })
 }
 
+/// When a policy stops waiting for one try: its attempt limit; without one, its total. None: never, or it cannot be told.
+pub fn patience(policy: &Policy) -> Option<Nanos> {
+    match policy.attempt_limit() {
+        Some(Limit::At(limit)) => Some(limit),
+        _ if policy.total.measures == Measures::Delays => None,
+        _ => policy.total.limit.limit().copied(),
+    }
+}
+
 /// When somebody on the caller's side first stops waiting for a try, and whose limit that is: its attempt limit; without
 /// one, its total. Of alternatives the most patient. None: never.
 fn gives_up(facts: &Facts, edge: &Edge) -> Option<(Nanos, PolicyId)> {
-    let patience = |id: &PolicyId| {
-        let policy = facts.policy(*id)?;
-        match policy.attempt_limit() {
-            Some(Limit::At(limit)) => Some((limit, *id)),
-            _ if policy.total.measures == Measures::Delays => None,
-            _ => policy.total.limit.limit().map(|total| (*total, *id)),
-        }
-    };
+    let patience = |id: &PolicyId| Some((patience(facts.policy(*id)?)?, *id));
     let of_layer = |layer: &Layer| {
         let nests = layer.alternatives.iter().map(|nest| nest.policies.iter().filter_map(patience).min());
         nests.reduce(|a, b| Some(a?.max(b?))).flatten()
@@ -251,12 +262,6 @@ fn least(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
 /// The share of a callee's slowest answer that nobody waits for (math.md section 9): 0.394 for 2 s of 3.3 s.
 pub fn abandoned_share(waits: Nanos, slowest: Nanos) -> f64 {
     if slowest <= waits { 0.0 } else { 1.0 - waits.0 as f64 / slowest.0 as f64 }
-}
-
-/// Sequences of a callee that overlap for one request, at most: one every `limit + delay`, each `slowest` long.
-pub fn overlapping(slowest: Nanos, limit: Nanos, delay: Nanos, tries: u64) -> u64 {
-    let apart = (limit + delay).0;
-    if apart == 0 { tries } else { slowest.0.div_ceil(apart).clamp(1, tries.max(1)) }
 }
 
 #[cfg(test)]

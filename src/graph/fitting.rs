@@ -83,11 +83,6 @@ pub fn slow_tries(policy: &Policy, waits: Waits) -> Option<u64> {
     within_total(policy, Pace::Slow, waits)
 }
 
-/// Tries that start within the total if each fails at once, with the least delays. None if that is unknown.
-pub fn fast_tries(policy: &Policy) -> Option<u64> {
-    within_total(policy, Pace::Fast, Waits::Least)
-}
-
 /// When each try starts, those past the total left out; at most 1,000. None if that is unknown.
 pub fn starts(policy: &Policy, pace: Pace, waits: Waits) -> Option<Vec<Nanos>> {
     let tries = within_total(policy, pace, waits)?.min(1000);
@@ -106,6 +101,11 @@ mod tests {
     use super::*;
     use crate::facts::{AttemptTimeoutFlaw, Jitter};
     use crate::graph::nets::{code, of_unknown_tries, timed, waiting, written};
+
+    /// Tries that start within the total if each fails at once.
+    fn fast_tries(policy: &Policy) -> Option<u64> {
+        within_total(policy, Pace::Fast, Waits::Least)
+    }
 
     fn slow(policy: &Policy) -> Option<u64> {
         slow_tries(policy, Waits::Least)

@@ -3,12 +3,12 @@
 
 use petgraph::graph::NodeIndex;
 
+use super::Net;
 use super::alike::Alike;
 use super::amount::Amount;
-use super::amplification::{Walk, fan_out};
+use super::amplification::Walk;
 use super::order::Order;
 use super::tries::Tries;
-use super::{Net, System, deadlines};
 use crate::facts::Nanos;
 
 /// Requests per second at one service.
@@ -62,69 +62,9 @@ pub fn rates(net: &Net, tries: &Tries, alike: &Alike, order: &Order) -> Vec<Rate
     rates
 }
 
-/// How a pool fills when what its service calls gets slow (math.md T-61). Slots are held while a try runs, not while one
-/// is waited for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PoolUse {
-    /// Slots that there are.
-    pub pool: u64,
-    /// Requests per second that the service gets.
-    pub rate: f64,
-    /// How long one request holds slots if every call runs into its attempt limit once.
-    pub held_once: Nanos,
-    /// How long if every try does.
-    pub held: Nanos,
-}
-
-impl PoolUse {
-    /// Slots in use with one slow try for each call.
-    pub fn slots_once(&self) -> f64 {
-        slots(self.rate, self.held_once)
-    }
-
-    /// Slots in use with every try slow.
-    pub fn slots(&self) -> f64 {
-        slots(self.rate, self.held)
-    }
-
-    /// Whether the pool is used up.
-    pub fn is_exhausted(&self) -> bool {
-        self.slots() >= self.pool as f64
-    }
-
-    /// How long the pool lasts once everything is slow. None if it does not run out.
-    pub fn lasts(&self) -> Option<Nanos> {
-        self.is_exhausted().then(|| Nanos::from_secs_f64(self.pool as f64 / self.rate))
-    }
-}
-
-/// Slots in use: Little's law.
+/// Slots of a pool in use at a rate if each request holds one for so long: Little's law.
 pub fn slots(rate: f64, held: Nanos) -> f64 {
     rate * held.as_secs_f64()
-}
-
-/// The greatest rate that a pool sustains.
-pub fn max_rate(pool: u64, held: Nanos) -> f64 {
-    pool as f64 / held.as_secs_f64()
-}
-
-/// The pool of a service against its outgoing calls. None unless pool and rate are known and every call that it waits for
-/// has a limit.
-pub fn pool_use(system: &System, node: NodeIndex) -> Option<PoolUse> {
-    let service = &system.net.graph.node_weight(node)?.service;
-    let pool = *service.pool.as_ref()?.known()?;
-    let rate = system.amplification.nodes.get(node.index())?.rate?;
-    let (mut held_once, mut held) = (Nanos::ZERO, Nanos::ZERO);
-    for edge in system.net.graph.edges(node) {
-        if edge.weight().is_async {
-            continue;
-        }
-        let times = fan_out(edge.weight()).as_f64();
-        let call = deadlines::held(system.facts, edge.weight())?;
-        held_once = held_once + call.once.scale(times);
-        held = held + call.all.scale(times);
-    }
-    (held > Nanos::ZERO).then_some(PoolUse { pool, rate, held_once, held })
 }
 
 /// Requests that `clients` add if each of them retries as often as it may (math.md T-74).
@@ -135,46 +75,21 @@ pub fn extra_requests(clients: u64, tries: u64) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::nets::{Sketch, code, of_unknown_tries, timed, written};
+    use crate::graph::nets::{Sketch, code, of_unknown_tries, written};
 
-    /// [T-61]
+    /// [T-61]: healthy, slow, and slow three times over.
     #[test]
-    fn the_retries_and_not_the_slowdown_fill_the_pool() {
-        let mut sketch = Sketch::default();
-        let web = sketch.declared("web");
-        (web.rate, web.pool) = (Some(written(50.0)), Some(written(200)));
-        let node = sketch.service("web");
-        sketch.call("web", "db", [timed(Some(2000), None, code(3))]);
-        sketch.analysed(|system| {
-            let pool = pool_use(system, node).unwrap();
-            assert_eq!((pool.slots_once(), pool.slots()), (100.0, 300.0));
-            assert!(pool.is_exhausted());
-            assert_eq!(pool.lasts(), Some(Nanos::from_secs(4)));
-        });
-        assert_eq!(slots(50.0, Nanos::from_millis(40)), 2.0);
+    fn slots_in_use_are_the_rate_times_the_time_that_each_is_held() {
+        let of = |millis| slots(50.0, Nanos::from_millis(millis));
+        assert_eq!((of(40), of(2000), of(6000)), (2.0, 100.0, 300.0));
     }
 
-    #[test]
-    fn a_pool_says_nothing_without_a_rate_or_a_limit() {
-        let mut sketch = Sketch::default();
-        sketch.declared("web").pool = Some(written(200));
-        let node = sketch.service("web");
-        sketch.call("web", "db", [timed(Some(2000), None, code(3))]);
-        sketch.analysed(|system| assert_eq!(pool_use(system, node), None));
-
-        let mut sketch = Sketch::default();
-        let web = sketch.declared("web");
-        (web.rate, web.pool) = (Some(written(50.0)), Some(written(200)));
-        sketch.call("web", "db", [code(3)]);
-        sketch.analysed(|system| assert_eq!(pool_use(system, node), None));
-    }
-
-    /// [T-62]
+    /// [T-62]: the rates at which a pool of 100 is just full.
     #[test]
     fn the_time_that_a_slot_is_held_bounds_the_rate() {
-        let of = |millis| max_rate(100, Nanos::from_millis(millis));
-        assert_eq!((of(40), of(2000)), (2500.0, 50.0));
-        assert!((of(6000) - 16.67).abs() < 0.01);
+        let of = |rate, millis| slots(rate, Nanos::from_millis(millis));
+        assert_eq!((of(2500.0, 40), of(50.0, 2000)), (100.0, 100.0));
+        assert!((of(16.67, 6000) - 100.0).abs() < 0.05);
     }
 
     /// [T-74]

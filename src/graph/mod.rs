@@ -222,6 +222,21 @@ impl Default for Factor {
     }
 }
 
+impl Factor {
+    /// The layers that multiply, outermost first.
+    pub fn multiplying(&self) -> impl DoubleEndedIterator<Item = &Part> {
+        self.parts.iter().filter(|part| part.tries > Amount::ONE)
+    }
+
+    /// The layer with most tries; of equals the one nearest the callee.
+    pub fn greatest(&self) -> Option<&Part> {
+        self.multiplying().fold(None, |best: Option<&Part>, part| match best {
+            Some(best) if best.tries > part.tries => Some(best),
+            _ => Some(part),
+        })
+    }
+}
+
 /// One layer's contribution to an edge's factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {

@@ -262,7 +262,7 @@ fn said_in_if_foreign(call: &Call, cause: Class) -> Class {
 #[test]
 fn small_graphs_agree_with_a_model_that_plays_everything() {
     let mut dice = Dice(0x5eed_2026);
-    for round in 0..600 {
+    for round in 0..2500 {
         let (sketch, model) = random(&mut dice);
         sketch.analysed(|system| {
             for service in 0..model.services {

@@ -166,13 +166,6 @@ impl<'a> Tries<'a> {
         Tries { facts, retries: facts.policies.iter().map(Retry::of).collect() }
     }
 
-    /// The tries that a policy is counted with (hedges included), and whether that is about so many. Unknown ones are 1.
-    pub fn of_policy(&self, id: PolicyId) -> (Amount, bool) {
-        let Some(retry) = self.retries.get(id.0 as usize) else { return (Amount::ONE, false) };
-        let tries = retry.times.map_or(Amount::Unbounded, |n| Amount::Exact(n.into()));
-        (tries * Amount::Exact(retry.copies.into()), retry.about)
-    }
-
     /// Policies of an edge with unknown tries, in order of id: whatever is computed for it is a lower bound.
     pub fn unknown_on(&self, edge: &Edge) -> Vec<PolicyId> {
         let possible = handover::possible(edge.protocol.unwrap_or(Protocol::Http));

@@ -14,7 +14,7 @@ use miette::{
 use super::Look;
 use super::text;
 use crate::finding::{Finding, Severity};
-use crate::source::{FileId, Source, Sources};
+use crate::source::{FileId, Source, Sources, floor_boundary};
 
 /// Lines between two labels that are shown rather than left out.
 const GAP: usize = 2;
@@ -239,15 +239,6 @@ fn show(raw: &str, marks: &[&Mark<'_>], base: usize, room: usize) -> (String, Ve
     };
     let offsets = marks.iter().map(|mark| (place(mark.start - base), place(mark.end - base))).collect();
     (out, offsets)
-}
-
-/// The last character boundary that is not after `at`.
-pub(super) fn floor_boundary(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 impl SourceCode for Screen {

@@ -37,7 +37,8 @@ pub struct Summary {
     pub slowest_answer: Option<Slowest>,
     /// What all clients of a service send on top if each of them retries.
     pub extra_requests: Vec<Extra>,
-    /// What the linker wants said.
+    /// What the linker wants said. `notes` is the number of findings at that level.
+    #[serde(rename = "remarks")]
     pub notes: Vec<String>,
 }
 
@@ -385,8 +386,15 @@ mod tests {
 
     #[test]
     fn json_has_the_fields_of_the_contract() {
-        let json = serde_json::to_value(summary()).unwrap();
-        assert_eq!(json["errors"], 3);
+        let mut summary = summary();
+        summary.findings.notes = 2;
+        summary.notes = vec!["one edge was dropped".into()];
+        let text = serde_json::to_string(&summary).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&json["errors"], &json["notes"]), (&3.into(), &2.into()));
+        assert_eq!(json["remarks"], serde_json::json!(["one edge was dropped"]));
+        // A key that comes twice is read as the last one, and the other is lost.
+        assert_eq!(text.matches("\"notes\":").count(), 1);
         assert_eq!(json["files"], serde_json::json!({ "yaml": 1033, "json": 1 }));
         assert_eq!(json["coverage"]["calls_with_unknown_factor"], 7);
         assert_eq!(json["worst_path"]["factor"], 27);

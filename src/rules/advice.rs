@@ -1,6 +1,9 @@
 //! What to write instead, in the dialect at hand, as text that can be pasted; and the words that rules share.
 
-use crate::facts::{Attempts, Dialect, Facts, Policy, Position, words};
+use super::view::nest_of;
+use crate::facts::{Attempts, Dialect, Facts, Floor, Policy, Position, words};
+use crate::graph::budgets::budget_of;
+use crate::graph::{Edge, Part, System};
 use crate::source::Span;
 
 /// The share of requests that suggested budgets allow as retries.
@@ -116,6 +119,20 @@ pub(super) fn site(policy: &Policy, value: Option<Span>) -> Span {
     let own = policy.span;
     let is_inside = |at: &Span| policy.dialect != Dialect::Code || (at.start >= own.start && at.end <= own.end);
     value.filter(|at| at.file == own.file && is_inside(at)).unwrap_or(own)
+}
+
+/// What the budget over a part lets through besides its share, where that is in no figure (contracts.md D-13): `its floor of
+/// 10/s per instance`. `rate`: that of the caller; with it, a floor per second counts.
+pub(super) fn floor(system: &System, edge: &Edge, part: &Part, rate: Option<f64>) -> Option<String> {
+    part.bound?;
+    let upstream = nest_of(edge, part.policy)?.upstream.and_then(|at| system.facts.upstreams.get(at as usize));
+    match *budget_of(system.facts.policy(part.policy)?, upstream)?.floor.known()? {
+        Floor::PerSecond(floor) if floor > 0.0 && rate.is_none() => {
+            Some(format!("its floor of {}/s per instance", words::factor(floor)))
+        }
+        Floor::InFlight(floor) if floor > 0 => Some(format!("its floor of {} in flight", words::retries(floor))),
+        _ => None,
+    }
 }
 
 /// The path of the file that a span lies in.

@@ -1,13 +1,13 @@
 //! What missing-retry-budget and missing-circuit-breaker share: per callee, who retries an overload towards it, and
 //! whether anything bounds that.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use petgraph::graph::NodeIndex;
 
 use super::view::EdgeView;
 use super::{EdgeRef, advice};
-use crate::facts::{Classes, Confidence, Policy, PolicyId, PolicyKind, Protocol, Upstream};
+use crate::facts::{Classes, Confidence, Policy, PolicyId, PolicyKind, Upstream};
 use crate::graph::{Node, System};
 
 /// Retries of an overload towards one callee that nothing of a kind bounds.
@@ -16,8 +16,8 @@ pub(super) struct Unbounded<'s> {
     pub callee: &'s Node,
     /// The written policies, those with most tries first, each with its edge.
     pub layers: Vec<(PolicyId, &'s Policy, EdgeRef)>,
-    /// How many known services retry towards it.
-    pub callers: usize,
+    /// The known services that retry towards it.
+    pub callers: BTreeSet<NodeIndex>,
     /// Whether several callers or a long path make this a storm's doing rather than advice.
     pub is_storm: bool,
     /// The most tries of one call on any of these edges.
@@ -37,13 +37,12 @@ pub(super) fn unbounded<'s>(system: &'s System<'_>, bounds: Bounds) -> Vec<Unbou
             Some(Unbounded {
                 callee: view.callee,
                 layers: Vec::new(),
-                callers: 0,
+                callers: BTreeSet::new(),
                 is_storm: false,
                 tries: 1.0,
                 confidence: Confidence::High,
             })
         });
-        let spoken = if view.edge.protocol == Some(Protocol::Grpc) { Classes::GRPC } else { Classes::HTTP };
         // Settings of the callee bound whoever calls through them, also where no policy of this edge names them.
         let of_callee = view.callee.upstreams.iter().filter_map(|index| system.facts.upstreams.get(*index as usize));
         if slot.is_some() && of_callee.into_iter().any(|upstream| bounds(None, Some(upstream)) != Some(false)) {
@@ -60,8 +59,10 @@ pub(super) fn unbounded<'s>(system: &'s System<'_>, bounds: Bounds) -> Vec<Unbou
                 if !policy.may_retry() {
                     continue;
                 }
-                let overload =
-                    policy.retries_on.known().is_some_and(|on| !on.and(Classes::OVERLOAD).and(spoken).is_empty());
+                let overload = policy
+                    .retries_on
+                    .known()
+                    .is_some_and(|on| !on.and(Classes::OVERLOAD).and(view.possible()).is_empty());
                 if !overload || policy.kind == PolicyKind::Default || !policy.position.is_request_path() {
                     continue;
                 }
@@ -78,7 +79,10 @@ pub(super) fn unbounded<'s>(system: &'s System<'_>, bounds: Bounds) -> Vec<Unbou
         if let Some(found) = slot
             && retries
         {
-            found.callers += usize::from(view.caller.is_some());
+            // Two operations of one caller are two edges.
+            if let EdgeRef::Net(edge) = view.at {
+                found.callers.extend(system.net.graph.edge_endpoints(edge).map(|(caller, _)| caller));
+            }
             found.tries = found.tries.max(view.load.map_or(1.0, |load| load.factor.tries.as_f64()));
         }
     }
@@ -86,7 +90,7 @@ pub(super) fn unbounded<'s>(system: &'s System<'_>, bounds: Bounds) -> Vec<Unbou
     for (node, found) in by_callee {
         let Some(mut found) = found.filter(|found| !found.layers.is_empty()) else { continue };
         let worst = system.amplification.nodes.get(node.index()).map_or(1.0, |load| load.worst.as_f64());
-        found.is_storm = found.callers >= 2 || worst > system.limits.max_amplification;
+        found.is_storm = found.callers.len() >= 2 || worst > system.limits.max_amplification;
         found.layers.sort_by_key(|(id, policy, _)| (std::cmp::Reverse(policy.tries().unwrap_or(u64::MAX)), *id));
         // A named policy that many calls use is one place.
         let mut seen = HashSet::new();

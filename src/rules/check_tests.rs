@@ -64,6 +64,24 @@ fn a_pool_that_is_large_enough_or_not_declared_is_fine() {
 }
 
 #[test]
+fn a_pool_says_nothing_without_a_rate_or_a_limit_on_each_try() {
+    let pool = |rate: Option<f64>, change: fn(&mut Policy)| {
+        let mut fixture = Fixture::new();
+        let (web, ledger) = (fixture.service("web"), fixture.service("ledger"));
+        let at = fixture.place();
+        fixture.graph[web].service.pool = Some(Sourced::written(200, at));
+        fixture.nodes[web.index()].rate = rate;
+        let policy = fixture.policy(3, change);
+        fixture.call(web, ledger, &[policy]);
+        fixture.check("pool-exhaustion").len()
+    };
+    let limited: fn(&mut Policy) = |policy| attempt_timeout(policy, Nanos::from_secs(2));
+    assert_eq!(pool(Some(50.0), limited), 1);
+    assert_eq!(pool(None, limited), 0);
+    assert_eq!(pool(Some(50.0), |_| {}), 0);
+}
+
+#[test]
 fn layers_on_one_edge_are_one_finding_at_the_greatest_of_them() {
     let mut fixture = Fixture::new();
     let (web, ledger) = (fixture.service("web"), fixture.service("ledger"));
@@ -289,6 +307,20 @@ fn two_callers_without_a_budget_or_breaker_warn_once_and_one_is_advice() {
 }
 
 #[test]
+fn two_operations_of_one_caller_are_one_caller() {
+    for rule in ["missing-retry-budget", "missing-circuit-breaker"] {
+        let mut fixture = Fixture::new();
+        let (web, ledger) = (fixture.service("web"), fixture.service("ledger"));
+        for operation in ["GET /balance", "GET /history"] {
+            let policy = fixture.policy(3, |_| {});
+            let edge = fixture.call(web, ledger, &[policy]);
+            fixture.graph[edge].operation = Some(Operation::parse(operation));
+        }
+        assert_eq!(levels(&fixture.check(rule)), [(Severity::Warning, true)]);
+    }
+}
+
+#[test]
 fn a_budget_or_breaker_that_is_there_or_may_be_there_is_not_missing() {
     let budget = |policy: &mut Policy| {
         policy.budget = Sourced::written(
@@ -341,21 +373,23 @@ fn cycle(gain: f64, max_hops: Option<u64>, confidence: Confidence) -> Vec<Draft>
 }
 
 #[test]
-fn a_circle_that_grows_is_an_error_and_one_that_ends_is_not() {
+fn a_cycle_that_grows_is_an_error_and_one_that_ends_is_not() {
     let growing = cycle(4.0, None, Confidence::High);
     assert_eq!(levels(&growing), [(Severity::Error, false)]);
     assert_eq!(
         growing[0].finding.message,
-        "cart → prices → cart calls on in a circle and nothing ends it: each round makes 4 requests of one"
+        "cart → prices → cart calls on in a cycle and nothing ends it: each round makes 4 requests of one"
     );
     assert_eq!(levels(&cycle(1.0, None, Confidence::High)), [(Severity::Error, false)]);
     assert_eq!(levels(&cycle(4.0, None, Confidence::Medium)), [(Severity::Warning, false)]);
+    // A hop limit ends it, whatever its gain: the closed form for ever more rounds would be another number.
     assert!(cycle(4.0, Some(3), Confidence::High).is_empty());
+    assert!(cycle(0.3, Some(3), Confidence::High).is_empty());
     // [T-24]: a tenth of a call, three tries.
     let shrinking = cycle(0.3, None, Confidence::High);
     assert_eq!(levels(&shrinking), [(Severity::Note, false)]);
     assert_eq!(
         shrinking[0].finding.message,
-        "cart → prices → cart calls on in a circle: one request becomes 1.43 at `cart`"
+        "cart → prices → cart calls on in a cycle: one request becomes 1.43 at `cart`"
     );
 }

@@ -14,12 +14,8 @@ use crate::graph::fitting::{Pace, Waits, starts};
 use crate::graph::{System, deadlines};
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
-    let wrong: HashSet<EdgeIndex> = system
-        .net
-        .graph
-        .edge_indices()
-        .filter(|edge| inversion(system, *edge).is_some())
-        .collect();
+    let wrong: HashSet<EdgeIndex> =
+        system.net.graph.edge_indices().filter(|edge| inversion(system, *edge).is_some()).collect();
     for view in EdgeView::all(system) {
         let EdgeRef::Net(edge) = view.at else { continue };
         let Some((gives_up, slowest)) = inversion(system, edge) else { continue };
@@ -37,7 +33,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         let Some(id) = view.time.and_then(|time| time.gives_up_by) else { continue };
         let Some(policy) = system.facts.policy(id) else { continue };
         let (from, to) = (view.caller.map_or("any caller", |node| &*node.display), &*view.callee.display);
-        let share = 1.0 - gives_up.as_secs_f64() / slowest.as_secs_f64();
+        let share = deadlines::abandoned_share(gives_up, slowest);
         let short = format!("`{from}` leaves `{to}` after {gives_up}, `{to}` may go on for {slowest}");
         let draft = findings.report(
             advice::site(policy, policy.attempt_timeout.span().or(policy.total.limit.span())),
@@ -65,7 +61,10 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         if let Some(start) = orphan {
             draft.note(format!("the last try that `{to}` starts begins after {start}"));
         }
-        draft.note(format!("up to {} % of the time that `{to}` spends is for a caller that has left", words::factor((share * 100.0).round())));
+        draft.note(format!(
+            "up to {} % of the time that `{to}` spends is for a caller that has left",
+            words::factor((share * 100.0).round())
+        ));
         draft.help(format!(
             "let `{to}` end first: limit its calls to less than {gives_up} in all, or wait longer in `{from}`, for example {}",
             delay_advice::attempt_timeout(policy, slowest)
@@ -80,7 +79,8 @@ fn inversion(system: &System, edge: EdgeIndex) -> Option<(Nanos, Nanos)> {
     let time = system.deadlines.edges.get(edge.index())?;
     let is_async = system.net.graph.edge_weight(edge)?.is_async;
     let (gives_up, slowest) = (time.gives_up?, node.slowest?);
-    (!is_async && gives_up < slowest && node.retries_below && (node.is_written || time.is_written)).then_some((gives_up, slowest))
+    (!is_async && gives_up < slowest && node.retries_below && (node.is_written || time.is_written))
+        .then_some((gives_up, slowest))
 }
 
 /// When the last try that any call of a service starts begins, if that is not before `gives_up`.

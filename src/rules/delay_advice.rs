@@ -1,6 +1,6 @@
 //! Delays in words, and what to write about them in the dialect at hand: shared by the rules about delays and times.
 
-use crate::facts::{BackoffKind, Dialect, Limit, Measures, Nanos, Policy, words};
+use crate::facts::{BackoffKind, Dialect, Nanos, Policy, words};
 
 /// How to give a policy a delay that grows, is capped and is spread.
 pub(super) fn delay(policy: &Policy) -> &'static str {
@@ -25,7 +25,7 @@ pub(super) fn jitter(policy: &Policy) -> &'static str {
 /// How to cap delays at `cap`.
 pub(super) fn cap(policy: &Policy, cap: Nanos) -> String {
     match policy.dialect {
-        Dialect::Dotnet => format!("`\"MaxDelay\": \"{}\"`", timespan(cap)),
+        Dialect::Dotnet => format!("`\"MaxDelay\": \"{}\"`", cap.as_timespan()),
         Dialect::Envoy => format!("`max_interval: {}s`", cap.as_secs_f64()),
         Dialect::Manifest | Dialect::Generic => format!("`cap: {}s`", cap.as_secs_f64()),
         Dialect::Istio | Dialect::Code => format!("a largest delay of {cap}"),
@@ -38,7 +38,7 @@ pub(super) fn attempt_timeout(policy: &Policy, limit: Nanos) -> String {
     match policy.dialect {
         Dialect::Istio => format!("`perTryTimeout: {secs}s`"),
         Dialect::Envoy => format!("`per_try_timeout: {secs}s`"),
-        Dialect::Dotnet => format!("`\"AttemptTimeout\": {{ \"Timeout\": \"{}\" }}`", timespan(limit)),
+        Dialect::Dotnet => format!("`\"AttemptTimeout\": {{ \"Timeout\": \"{}\" }}`", limit.as_timespan()),
         Dialect::Manifest | Dialect::Generic => format!("`timeout: {{ attempt: {secs}s }}`"),
         Dialect::Code => format!("a limit of {limit} on each try"),
     }
@@ -49,7 +49,7 @@ pub(super) fn total_timeout(policy: &Policy, limit: Nanos) -> String {
     let secs = limit.as_secs_f64();
     match policy.dialect {
         Dialect::Istio | Dialect::Envoy => format!("`timeout: {secs}s` on the route"),
-        Dialect::Dotnet => format!("`\"TotalRequestTimeout\": {{ \"Timeout\": \"{}\" }}`", timespan(limit)),
+        Dialect::Dotnet => format!("`\"TotalRequestTimeout\": {{ \"Timeout\": \"{}\" }}`", limit.as_timespan()),
         Dialect::Manifest | Dialect::Generic => format!("`timeout: {{ total: {secs}s }}`"),
         Dialect::Code => format!("a limit of {limit} around all tries"),
     }
@@ -68,36 +68,8 @@ pub(super) fn series(policy: &Policy, retries: u64) -> Option<String> {
     Some(format!("{first} … {}", nominal(retries)?))
 }
 
-/// When a policy stops waiting for one try: its attempt limit; without one, its total.
-pub(super) fn gives_up(policy: &Policy) -> Option<Nanos> {
-    match policy.attempt_limit() {
-        Some(Limit::At(limit)) => Some(limit),
-        _ if policy.total.measures == Measures::Delays => None,
-        _ => policy.total.limit.limit().copied(),
-    }
-}
-
 /// The time that all tries and delays take together at most, the limit of the whole call left out.
 pub(super) fn room(policy: &Policy) -> Option<Nanos> {
     let tries = policy.tries()?;
     Some(policy.attempt_limit()?.at()?.times(tries) + policy.delays(tries.saturating_sub(1))?.greatest)
-}
-
-/// `hh:mm:ss[.fff]`, as .NET writes it.
-fn timespan(time: Nanos) -> String {
-    let millis = time.0 / 1_000_000;
-    let (secs, rest) = (millis / 1000, millis % 1000);
-    let base = format!("{:02}:{:02}:{:02}", secs / 3600, secs / 60 % 60, secs % 60);
-    if rest == 0 { base } else { format!("{base}.{rest:03}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_written_as_dotnet_reads_them() {
-        assert_eq!(timespan(Nanos::from_secs(3_661)), "01:01:01");
-        assert_eq!(timespan(Nanos::from_millis(200)), "00:00:00.200");
-    }
 }

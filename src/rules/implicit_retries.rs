@@ -6,7 +6,7 @@ use petgraph::graph::NodeIndex;
 
 use super::view::EdgeView;
 use super::{EdgeRef, Findings, advice};
-use crate::facts::{Classes, Dialect, Policy, PolicyId, PolicyKind, Position, Protocol, words};
+use crate::facts::{Classes, Dialect, Policy, PolicyId, PolicyKind, Position, words};
 use crate::finding::{Identity, Severity};
 use crate::graph::amount::Amount;
 use crate::graph::paths::BestPaths;
@@ -42,8 +42,8 @@ fn report<'s, 'a>(
     let product = on_best_path.product(system, view, id).or_else(|| product_on_edge(system, view, id));
     let repeats_unsafe = repeats_unsafe(view, policy);
     let place = advice::place(policy.position);
-    let draft = findings
-        .report(nest.site, format!("{by} retries {} {times} {place} although no file says so", view.arrow()));
+    let draft =
+        findings.report(nest.site, format!("{by} retries {} {times} {place} although no file says so", view.arrow()));
     draft
         .about(id, policy)
         .identity(Identity::Place(format!("default of {by} {}", policy.position.name()).into()))
@@ -53,7 +53,7 @@ fn report<'s, 'a>(
         .many(format!("{by} retries "), format!(" calls {times} {place} although no file says so"))
         .label(format!("nothing set here, so {by}'s default stands: {}", advice::tries_in_words(policy)));
     if let Some(on) = policy.retries_on.known() {
-        let classes: Vec<&str> = on.and(spoken(view)).iter().map(|class| class.name()).collect();
+        let classes: Vec<&str> = on.and(view.possible()).iter().map(|class| class.name()).collect();
         if !classes.is_empty() {
             draft.note(format!("it repeats what fails as {}", words::list(&classes)));
         }
@@ -67,10 +67,11 @@ fn report<'s, 'a>(
         _ => "write the number of tries that is wanted, one where a repeated call is not",
     });
     match product {
-        Some(product) => draft
-            .severity(Severity::Warning)
-            .weight(product)
-            .note(format!("it is a factor in {} requests for one at `{}`", words::factor(product), view.callee.display)),
+        Some(product) => draft.severity(Severity::Warning).weight(product).note(format!(
+            "it is a factor in {} requests for one at `{}`",
+            words::factor(product),
+            view.callee.display
+        )),
         None if repeats_unsafe => {
             draft.severity(Severity::Warning).note("among what it repeats are requests that must not be made twice")
         }
@@ -87,22 +88,18 @@ fn times(retries: u64) -> String {
     }
 }
 
-/// The classes that an edge can produce.
-fn spoken(view: &EdgeView) -> Classes {
-    if view.edge.protocol == Some(Protocol::Grpc) { Classes::GRPC } else { Classes::HTTP }
-}
-
 /// Whether a known unsafe method is repeated in a class in which it may have been carried out.
 fn repeats_unsafe(view: &EdgeView, policy: &Policy) -> bool {
     let Some(operation) = &view.edge.operation else { return false };
     let is_unsafe = super::non_idempotent_retry::is_unsafe(operation, view.edge.protocol) == Some(true);
-    let covered = operation.method.as_deref().is_none_or(|method| {
-        policy.methods.known().is_some_and(|methods| methods.covers(method))
-    });
+    let covered = operation
+        .method
+        .as_deref()
+        .is_none_or(|method| policy.methods.known().is_some_and(|methods| methods.covers(method)));
     is_unsafe
         && covered
         && view.edge.idempotent != Some(true)
-        && policy.retries_on.known().is_some_and(|on| !on.and(Classes::UNSAFE).and(spoken(view)).is_empty())
+        && policy.retries_on.known().is_some_and(|on| !on.and(Classes::UNSAFE).and(view.possible()).is_empty())
 }
 
 /// The tries of the edge alone, if the default is one of two or more factors of an overload above the limit.
@@ -129,7 +126,9 @@ impl<'s, 'a> Factors<'s, 'a> {
     fn product(&mut self, system: &'s System<'a>, view: &EdgeView, id: PolicyId) -> Option<f64> {
         let node = system.amplification.nodes.get(view.target.index())?;
         let worst = node.worst.as_f64();
-        if worst <= system.limits.max_amplification || !node.class.is_some_and(|class| Classes::OVERLOAD.contains(class)) {
+        if worst <= system.limits.max_amplification
+            || !node.class.is_some_and(|class| Classes::OVERLOAD.contains(class))
+        {
             return None;
         }
         let paths = self.paths.get_or_insert_with(|| BestPaths::new(system, 1));

@@ -16,9 +16,13 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         if largest < system.limits.min_jitter_delay {
             continue;
         }
-        let (Some(delays), Some(count)) = (delay_advice::series(policy, retries.min(5)), count(policy)) else { continue };
+        let (Some(delays), Some(count)) = (delay_advice::series(policy, retries.min(5)), count(policy)) else {
+            continue;
+        };
         let callee = ends.callee_or("the callee");
-        let message = format!("{count} to {callee} after {delays}, the same for every caller: those that fail together come back together");
+        let message = format!(
+            "{count} to {callee} after {delays}, the same for every caller: those that fail together come back together"
+        );
         let site = policy.jitter.span().or(policy.backoff.kind.span()).or(policy.backoff.base.span());
         let draft = findings.report(advice::site(policy, site), message);
         draft.about(id, policy).label(match policy.jitter.default_by() {

@@ -7,18 +7,23 @@ use crate::graph::System;
 pub(super) fn check(system: &System, findings: &mut Findings) {
     for found in bounds::unbounded(system, has_budget) {
         let callee = &found.callee.display;
-        let retriers = match found.callers {
+        let retriers = match found.callers.len() {
             0 => "retries towards it have".to_owned(),
             1 => "its caller's retries have".to_owned(),
             n => format!("the retries of its {} callers have", words::number(n as u64)),
         };
-        let message =
-            format!("an overload of `{callee}` is answered with up to {}× the load: {retriers} no budget", words::factor(found.tries));
+        let message = format!(
+            "an overload of `{callee}` is answered with up to {}× the load: {retriers} no budget",
+            words::factor(found.tries)
+        );
         let help = found.layers.iter().find_map(|(_, policy, _)| advice::budget(policy, callee));
         if let Some(draft) = bounds::report(&found, message, findings) {
             draft.help(match help {
                 Some(text) => format!("let retries be a share of the traffic: {text}"),
-                None => "let retries be a share of the traffic, a fifth for example, wherever the client can count both".to_owned(),
+                None => {
+                    "let retries be a share of the traffic, a fifth for example, wherever the client can count both"
+                        .to_owned()
+                }
             });
         }
     }
@@ -27,9 +32,8 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
 /// Whether a budget or a cap on parallel retries bounds a policy; none if that cannot be told.
 fn has_budget(policy: Option<&Policy>, upstream: Option<&Upstream>) -> Option<bool> {
     let own = policy.map_or(Some(false), |policy| present(&policy.budget.value));
-    let theirs = upstream.map_or(Some(false), |upstream| {
-        either(present(&upstream.budget.value), present(&upstream.retry_cap.value))
-    });
+    let theirs = upstream
+        .map_or(Some(false), |upstream| either(present(&upstream.budget.value), present(&upstream.retry_cap.value)));
     either(own, theirs)
 }
 

@@ -52,7 +52,8 @@ impl Enclosed {
     fn of(system: &System) -> Enclosed {
         let mut by_policy = std::collections::HashMap::new();
         for view in EdgeView::all(system) {
-            let mut is_limited = false;
+            // The limit of the caller's own server encloses everything that it calls.
+            let mut is_limited = view.caller.is_some_and(|caller| caller.service.timeout.is_some());
             // Outermost first: what stands before a layer encloses it.
             for layer in &view.edge.layers {
                 let mut layer_limits = true;

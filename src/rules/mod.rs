@@ -21,6 +21,8 @@ mod precedence;
 mod settle;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod time_tests;
 mod view;
 
 pub use findings::{Draft, EdgeRef, Findings};

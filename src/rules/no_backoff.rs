@@ -26,10 +26,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             .label(format!("{tries} with no delay between them"))
             .help(format!("wait between tries: {}", delay_advice::delay(policy)));
         if policy.other_host {
-            draft
-                .severity(Severity::Note)
-                .pedantic()
-                .note("each retry goes to another host, so no single host gets them all");
+            draft.severity(Severity::Note).note("each retry goes to another host, so no single host gets them all");
         }
     }
 }

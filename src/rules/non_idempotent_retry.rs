@@ -62,8 +62,7 @@ fn suspect<'s>(view: EdgeView<'s>, nest: &'s Nest, policy: &Policy) -> Option<Su
     if harmless || policy.idempotent.why().is_some() || !methods.may_be_unsafe() {
         return None;
     }
-    let spoken = if view.edge.protocol == Some(Protocol::Grpc) { Classes::GRPC } else { Classes::HTTP };
-    let dangerous = Classes::UNSAFE.and(spoken);
+    let dangerous = Classes::UNSAFE.and(view.possible());
     let written = policy.names_classes.and(dangerous);
     let (what, is_unsafe) = what(&view, policy, methods);
     match is_unsafe {
@@ -119,13 +118,15 @@ pub(super) fn is_unsafe(operation: &Operation, protocol: Option<Protocol>) -> Op
         }
     }
     let path = operation.path.as_deref()?;
-    let is_rpc = protocol == Some(Protocol::Grpc) || (!path.starts_with('/') && path.contains('/') && path.contains('.'));
+    let is_rpc =
+        protocol == Some(Protocol::Grpc) || (!path.starts_with('/') && path.contains('/') && path.contains('.'));
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     // `CreateOrder` and `Charge`, but not `Created` or `SenderStatus`.
     let verb = VERBS.iter().find_map(|verb| Some((verb, name.strip_prefix(verb)?)));
     let original = path.rsplit('/').next().unwrap_or(path);
     let starts_word = verb.is_some_and(|(verb, rest)| {
-        rest.is_empty() || original.get(verb.len()..).is_some_and(|rest| rest.starts_with(|c: char| c.is_uppercase() || c == '_'))
+        rest.is_empty()
+            || original.get(verb.len()..).is_some_and(|rest| rest.starts_with(|c: char| c.is_uppercase() || c == '_'))
     });
     (is_rpc && starts_word).then_some(true)
 }
@@ -146,10 +147,13 @@ fn report(id: PolicyId, policy: &Policy, suspect: &Suspect, findings: &mut Findi
     let Suspect { view, nest, what, severity, classes } = suspect;
     let after: Vec<&str> = classes.iter().take(3).map(after).collect();
     let after = after.join(", ");
-    let times = policy.tries().map_or_else(|| "several times".to_owned(), |n| match n {
-        2 => "twice".to_owned(),
-        n => format!("{} times", words::number(n)),
-    });
+    let times = policy.tries().map_or_else(
+        || "several times".to_owned(),
+        |n| match n {
+            2 => "twice".to_owned(),
+            n => format!("{} times", words::number(n)),
+        },
+    );
     let callee = &view.callee.display;
     let message = match what {
         Some(what) => format!("one `{what}` to `{callee}` can be carried out {times}: it is sent again after {after}"),

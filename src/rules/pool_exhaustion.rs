@@ -58,7 +58,12 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         holds.sort_by(|a, b| b.all(per_second).total_cmp(&a.all(per_second)).then(a.edge.cmp(&b.edge)));
         let needed: f64 = holds.iter().map(|hold| hold.all(per_second)).sum();
         let Some(worst) = holds.first().filter(|_| slots > 0 && needed >= slots as f64) else { continue };
-        report(worst, &holds, &Numbers { caller: &node.display, slots, per_second, needed, pool: pool.span() }, findings);
+        report(
+            worst,
+            &holds,
+            &Numbers { caller: &node.display, slots, per_second, needed, pool: pool.span() },
+            findings,
+        );
     }
 }
 
@@ -133,8 +138,11 @@ fn report(worst: &Hold, holds: &[Hold], numbers: &Numbers, findings: &mut Findin
     let mut sum: Vec<String> = holds
         .iter()
         .map(|hold| {
-            let fan_out =
-                if hold.per_request == 1.0 { String::new() } else { format!(" × {}", words::factor(hold.per_request)) };
+            let fan_out = if hold.per_request == 1.0 {
+                String::new()
+            } else {
+                format!(" × {}", words::factor(hold.per_request))
+            };
             format!("{rate}/s{fan_out} × {}", hold.held.all)
         })
         .take(4)
@@ -150,7 +158,10 @@ fn report(worst: &Hold, holds: &[Hold], numbers: &Numbers, findings: &mut Findin
     ));
     let once: f64 = holds.iter().map(|hold| hold.once(*per_second)).sum();
     if once < *slots as f64 {
-        draft.note(format!("with one try each it would be {}: the retries fill the pool, not the slow answers", whole(once)));
+        draft.note(format!(
+            "with one try each it would be {}: the retries fill the pool, not the slow answers",
+            whole(once)
+        ));
     }
     let shorter = match policy.attempt_limit() {
         Some(Limit::At(limit)) => {

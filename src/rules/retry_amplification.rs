@@ -70,8 +70,7 @@ fn multiplies(hop: &Hop) -> bool {
 /// Whether two or more hops multiply, the last one among them. One hop alone is stacked-retries; where the last one adds
 /// nothing, the service above it has the same number and is the place to look.
 fn is_product_of_hops(path: &Path) -> bool {
-    path.hops.last().is_some_and(multiplies)
-        && path.hops.iter().filter(|hop| multiplies(hop)).count() >= 2
+    path.hops.last().is_some_and(multiplies) && path.hops.iter().filter(|hop| multiplies(hop)).count() >= 2
 }
 
 /// Remembers what this path says about the services on it.
@@ -94,7 +93,7 @@ fn ends<'s>(system: &'s System, hop: &Hop) -> Option<(&'s Node, &'s Node)> {
 fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: &[Path], findings: &mut Findings) {
     let Some((first, last)) = path.hops.first().zip(path.hops.last()) else { return };
     let Some(((root, _), (_, callee))) = ends(system, first).zip(ends(system, last)) else { return };
-    let Some(site) = greatest(last).map(|part| part.site) else { return };
+    let Some(site) = last.factor.greatest().map(|part| part.site) else { return };
     let Some(severity) = level(system, load) else { return };
 
     let least = if load.is_lower_bound { "at least " } else { "" };
@@ -105,9 +104,9 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: 
     let draft = findings.report(site, message);
     draft.severity(severity).path(&root.display, &callee.display).weight(many.as_f64());
     label_hops(system, path, draft);
-    draft.note(format!("{}; {}", worst_for(system, path, &callee.display), budgets(load, path)));
+    draft.note(format!("{}; {}", worst_for(system, path, &callee.display), budgets(system, load, path)));
     if many > path.product {
-        draft.note(format!("{} without the circle on the way, whose rounds multiply too", requests(path.product)));
+        draft.note(format!("{} without the cycle on the way, whose rounds multiply too", requests(path.product)));
     }
     for other in best.iter().skip(1) {
         draft.note(format!("also by {}: {}", route(system, other), requests(other.product)));
@@ -134,20 +133,12 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: 
     }
 }
 
-/// The part of a hop with most tries; of equals the one nearest the callee.
-fn greatest(hop: &Hop) -> Option<&Part> {
-    hop.factor.parts.iter().fold(None, |best: Option<&Part>, part| match best {
-        Some(best) if best.tries > part.tries => Some(best),
-        _ => Some(part),
-    })
-}
-
 /// One label per factor, from the root on, each with the product so far; the last hop's is the primary one. A path of
 /// thousands of hops, which somebody may feed us, would make the output grow with its square.
 fn label_hops(system: &System, path: &Path, draft: &mut Draft) {
     let mut product = Amount::ONE;
     let mut is_first = true;
-    let primary = path.hops.last().and_then(greatest);
+    let primary = path.hops.last().and_then(|hop| hop.factor.greatest());
     let all = path.hops.iter().flat_map(|hop| &hop.factor.parts).filter(|part| part.tries > Amount::ONE).count();
     let mut left_out = all.saturating_sub(FACTORS);
     if left_out > 0 {
@@ -205,15 +196,26 @@ fn worst_for(system: &System, path: &Path, callee: &str) -> String {
 }
 
 /// What budgets make of it.
-fn budgets(load: &NodeLoad, path: &Path) -> String {
+fn budgets(system: &System, load: &NodeLoad, path: &Path) -> String {
     let parts = || path.hops.iter().flat_map(|hop| &hop.factor.parts).filter(|part| part.tries > Amount::ONE);
     match load.bounded {
         Some(bounded) if parts().any(|part| part.bound.is_some()) => {
-            let all = if load.all_bounded { "every layer on this path has a budget" } else { "some layers have a budget" };
-            format!("{all}: while they hold, {}", requests(Amount::from_f64(bounded)))
+            let all =
+                if load.all_bounded { "every layer on this path has a budget" } else { "some layers have a budget" };
+            let floor = path.hops.iter().find_map(|hop| floor(system, hop)).unwrap_or_default();
+            format!("{all}: while they hold, {}{floor}", requests(Amount::from_f64(bounded)))
         }
         _ => "no layer on this path has a budget".to_owned(),
     }
+}
+
+/// The first floor of a hop's budgets that is in no figure: `, above its floor of 10/s per instance`.
+fn floor(system: &System, hop: &Hop) -> Option<String> {
+    let edge = system.net.graph.edge_weight(hop.edge)?;
+    let (caller, _) = system.net.graph.edge_endpoints(hop.edge)?;
+    let rate = system.amplification.nodes.get(caller.index())?.rate;
+    let floor = hop.factor.multiplying().find_map(|part| advice::floor(system, edge, part, rate))?;
+    Some(format!(", above {floor}"))
 }
 
 /// A number of requests in words.
@@ -272,7 +274,7 @@ fn owners(system: &System, path: &Path) -> Option<String> {
 /// What would change it: retries at one hop only, or a budget at the last one.
 fn help(system: &System, path: &Path, callee: &str) -> Option<String> {
     let last = path.hops.last()?;
-    let kept = greatest(last)?;
+    let kept = last.factor.greatest()?;
     let off: Vec<&Part> = path
         .hops
         .iter()

@@ -7,11 +7,10 @@ use crate::graph::{Cycle, System};
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
     for cycle in &system.amplification.cycles {
-        let grows = cycle.gain >= 1.0;
-        if grows && cycle.max_hops.is_some() {
+        if cycle.max_hops.is_some() {
             continue; // it ends, and what it adds up to is in every number already
         }
-        report(system, cycle, grows, findings);
+        report(system, cycle, cycle.gain >= 1.0, findings);
     }
 }
 
@@ -30,7 +29,7 @@ fn report(system: &System, cycle: &Cycle, grows: bool, findings: &mut Findings) 
     let Some((closing, edge)) = edges.next() else { return };
     let round = match names.as_slice() {
         [own] => format!("`{own}` calls itself"),
-        _ => format!("{} → {} calls on in a circle", names.join(" → "), first.display),
+        _ => format!("{} → {} calls on in a cycle", names.join(" → "), first.display),
     };
     let gain = words::factor(cycle.gain);
     let message = if cycle.gain.is_infinite() {

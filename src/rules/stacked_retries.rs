@@ -1,10 +1,9 @@
 //! Layers that multiply on one edge. Page: `rules/stacked-retries.md`.
 
 use super::view::{EdgeView, nest_of};
-use super::{Findings, advice};
+use super::{EdgeRef, Findings, advice};
 use crate::facts::{Class, Confidence, Facts, Policy, PolicyKind, words};
 use crate::finding::Severity;
-use crate::graph::amount::Amount;
 use crate::graph::{Factor, Part, System};
 use crate::source::Span;
 
@@ -18,7 +17,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         let Some((_, factor)) = stacked(facts, &view).filter(|(_, factor)| !factor.tries.is_unbounded()) else {
             continue;
         };
-        let Some(site) = primary(factor).map(|part| part.site) else { continue };
+        let Some(site) = factor.greatest().map(|part| part.site) else { continue };
         let at = *index.entry(site).or_insert_with(|| {
             seen.push((site, Vec::new()));
             seen.len() - 1
@@ -47,35 +46,24 @@ fn weight(facts: &Facts, view: &EdgeView) -> (bool, f64) {
 /// The class in which two or more layers multiply (none: only in classes that never arrive), with the factor.
 fn stacked<'v>(facts: &Facts, view: &EdgeView<'v>) -> Option<(Option<Class>, &'v Factor)> {
     let load = view.load?;
-    if multiplying(&load.factor).count() >= 2 {
+    if load.factor.multiplying().count() >= 2 {
         return Some((Some(load.class), &load.factor));
     }
     let (_, unsent) = load.unsent.as_ref()?;
     // A default that repeats only what was never sent is said once, by implicit-retries.
-    let chosen = multiplying(unsent)
+    let chosen = unsent
+        .multiplying()
         .filter(|part| facts.policy(part.policy).is_some_and(|policy| policy.kind != PolicyKind::Default))
         .count();
     (chosen >= 2).then_some((None, unsent))
 }
 
-fn multiplying(factor: &Factor) -> impl DoubleEndedIterator<Item = &Part> {
-    factor.parts.iter().filter(|part| part.tries > Amount::ONE)
-}
-
-/// The layer with most tries; of equals the one nearest the callee.
-fn primary(factor: &Factor) -> Option<&Part> {
-    multiplying(factor).fold(None, |best: Option<&Part>, part| match best {
-        Some(best) if best.tries > part.tries => Some(best),
-        _ => Some(part),
-    })
-}
-
 fn report(system: &System, view: &EdgeView, others: &[EdgeView], findings: &mut Findings) {
     let facts = system.facts;
     let Some((class, factor)) = stacked(facts, view) else { return };
-    let Some(primary) = primary(factor) else { return };
+    let Some(primary) = factor.greatest() else { return };
     let parts: Vec<(&Part, &Policy)> =
-        multiplying(factor).filter_map(|part| Some((part, facts.policy(part.policy)?))).collect();
+        factor.multiplying().filter_map(|part| Some((part, facts.policy(part.policy)?))).collect();
     let Some((_, policy)) = parts.iter().find(|(part, _)| std::ptr::eq(*part, primary)) else { return };
 
     let at_least = if factor.unknown.is_empty() { "" } else { "at least " };
@@ -112,7 +100,14 @@ fn report(system: &System, view: &EdgeView, others: &[EdgeView], findings: &mut 
         }
     }
     if let Some(bounded) = factor.bounded.filter(|bounded| *bounded < total.as_f64()) {
-        draft.note(format!("while budgets hold, {} {what}", words::factor(bounded)));
+        let rate = match view.at {
+            EdgeRef::Net(edge) => system.net.graph.edge_endpoints(edge),
+            EdgeRef::Open(_) => None,
+        };
+        let rate = rate.and_then(|(caller, _)| system.amplification.nodes.get(caller.index())?.rate);
+        let floor = factor.multiplying().find_map(|part| advice::floor(system, view.edge, part, rate));
+        let floor = floor.map_or_else(String::new, |floor| format!(", above {floor}"));
+        draft.note(format!("while budgets hold, {} {what}{floor}", words::factor(bounded)));
     }
     if !others.is_empty() {
         let names: Vec<String> = others.iter().take(3).map(EdgeView::arrow).collect();

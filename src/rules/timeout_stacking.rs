@@ -1,9 +1,10 @@
 //! Timeout times tries. Page: `rules/timeout-stacking.md`.
 
-use super::view::{EdgeView, policies};
-use super::{Findings, advice, delay_advice};
-use crate::facts::{Limit, Nanos, Policy, PolicyId, Position, Purpose, words};
+use super::view::{Enclosed, enclosed, policies};
+use super::{Draft, Findings, advice, delay_advice};
+use crate::facts::{Nanos, Policy, Purpose, words};
 use crate::graph::{System, deadlines};
+use crate::source::Span;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
     let limit = system.limits.max_total_wait;
@@ -11,7 +12,8 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         if !policy.position.is_request_path() || policy.purpose != Purpose::Request {
             continue;
         }
-        let (Some(slowest), Some(tries), Some(attempt)) = (deadlines::slowest(policy), policy.tries(), attempt(policy)) else {
+        let (Some(slowest), Some(tries), Some(attempt)) = (deadlines::slowest(policy), policy.tries(), attempt(policy))
+        else {
             continue;
         };
         if tries < 2 || slowest <= limit || !is_written(policy) {
@@ -19,91 +21,67 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         }
         let stacked = format!("{} of {attempt} each", words::tries(tries));
         let draft = findings.report(
-            advice::site(policy, policy.attempt_timeout.span().or(policy.total.limit.span()).or(policy.attempts.span())),
+            site(policy),
             format!("a {} may take {slowest}: {stacked}{}", ends.call(policy), with_delays(policy, tries)),
         );
-        draft.about(id, policy).label(stacked).help(format!(
-            "limit the whole call: {}",
-            delay_advice::total_timeout(policy, attempt.min(limit))
-        ));
+        draft
+            .about(id, policy)
+            .label(stacked)
+            .help(format!("limit the whole call: {}", delay_advice::total_timeout(policy, attempt.min(limit))));
+        connecting(policy, draft);
     }
     inside_shorter_limits(system, findings);
 }
 
 /// A layer that goes on for longer than one that encloses it on the same edge waits.
 fn inside_shorter_limits(system: &System, findings: &mut Findings) {
-    let mut said = std::collections::HashSet::new();
-    for view in EdgeView::all(system) {
-        let mut outer: Option<(Nanos, PolicyId)> = None;
-        for layer in &view.edge.layers {
-            // Alternatives are no stack: only a layer with a single one encloses for certain.
-            for nest in &layer.alternatives {
-                let mut enclosing = outer;
-                for id in &nest.policies {
-                    let Some(policy) = system.facts.policy(*id) else { continue };
-                    if let Some((limit, by)) = enclosing {
-                        report_inside(system, &view, (*id, policy, layer.position), (limit, by), &mut said, findings);
-                    }
-                    enclosing = tighter(enclosing, delay_advice::gives_up(policy), *id);
-                }
-                if layer.alternatives.len() == 1 {
-                    outer = enclosing;
-                }
-            }
+    for Enclosed { view, policy: (id, policy), position, limit, by: (_, outer) } in enclosed(system) {
+        let (Some(slowest), Some(tries), Some(attempt)) = (deadlines::slowest(policy), policy.tries(), attempt(policy))
+        else {
+            continue;
+        };
+        let is_written = is_written(policy) && is_written(outer);
+        if tries < 2 || slowest <= limit || !is_written || policy.purpose != Purpose::Request {
+            continue;
         }
+        let draft = findings.report(
+            site(policy),
+            format!(
+                "`{}`: the retries {} may take {slowest}, but what encloses them gives up after {limit}",
+                view.arrow(),
+                advice::place(position)
+            ),
+        );
+        draft
+            .about(id, policy)
+            .on_edge(view.at)
+            .label(format!("{} of {attempt} each", words::tries(tries)))
+            .related(
+                advice::site(outer, outer.attempt_timeout.span().or(outer.total.limit.span())),
+                format!("gives up after {limit}"),
+            )
+            .help(format!("end the inner retries first: {}", delay_advice::total_timeout(policy, limit)));
+        connecting(policy, draft);
     }
 }
 
-fn report_inside(
-    system: &System,
-    view: &EdgeView,
-    (id, policy, position): (PolicyId, &Policy, Position),
-    (limit, by): (Nanos, PolicyId),
-    said: &mut std::collections::HashSet<(PolicyId, PolicyId)>,
-    findings: &mut Findings,
-) {
-    let (Some(slowest), Some(tries), Some(attempt), Some(outer)) =
-        (deadlines::slowest(policy), policy.tries(), attempt(policy), system.facts.policy(by))
-    else {
-        return;
-    };
-    if tries < 2 || slowest <= limit || !is_written(policy) || !is_written(outer) || policy.purpose != Purpose::Request {
-        return;
+/// The time to connect comes on top of each try where its limit starts on an open connection; a default one is told, not
+/// counted (contracts.md D-14).
+fn connecting(policy: &Policy, draft: &mut Draft) {
+    let connect = policy.connect_timeout.as_ref();
+    if let Some((limit, by)) = connect.and_then(|connect| Some((connect.limit()?, connect.default_by()?))) {
+        draft.note(format!("each try may take {limit} more to connect, by {by}'s default"));
     }
-    if !said.insert((id, by)) {
-        return;
-    }
-    let stacked = format!("{} of {attempt} each", words::tries(tries));
-    let draft = findings.report(
-        advice::site(policy, policy.attempt_timeout.span().or(policy.total.limit.span()).or(policy.attempts.span())),
-        format!(
-            "`{}`: the retries {} may take {slowest}, but what encloses them gives up after {limit}",
-            view.arrow(),
-            advice::place(position)
-        ),
-    );
-    draft
-        .about(id, policy)
-        .on_edge(view.at)
-        .label(stacked)
-        .related(advice::site(outer, outer.attempt_timeout.span().or(outer.total.limit.span())), format!("gives up after {limit}"))
-        .help(format!("end the inner retries first: {}", delay_advice::total_timeout(policy, limit)));
 }
 
-/// The earlier of two moments of giving up.
-fn tighter(current: Option<(Nanos, PolicyId)>, own: Option<Nanos>, id: PolicyId) -> Option<(Nanos, PolicyId)> {
-    match (current, own) {
-        (Some((limit, _)), Some(own)) if own < limit => Some((own, id)),
-        (None, Some(own)) => Some((own, id)),
-        (current, _) => current,
-    }
+/// Where the time of a try is written, else that of the whole call.
+fn site(policy: &Policy) -> Span {
+    let written = policy.attempt_timeout.span().or(policy.total.limit.span()).or(policy.attempts.span());
+    advice::site(policy, written)
 }
 
 fn attempt(policy: &Policy) -> Option<Nanos> {
-    match policy.attempt_limit()? {
-        Limit::At(limit) => Some(limit),
-        Limit::None => None,
-    }
+    policy.attempt_limit()?.at()
 }
 
 fn is_written(policy: &Policy) -> bool {

@@ -21,7 +21,9 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
                 _ => continue,
             },
             Some(Attempts::Unbounded) => match (1..=64).find(|i| policy.delay(*i).is_some_and(|d| d.nominal > limit)) {
-                Some(first) => format!("from the {} retry on the delay is above {limit}, and it keeps growing", ordinal(first)),
+                Some(first) => {
+                    format!("from the {} retry on the delay is above {limit}, and it keeps growing", ordinal(first))
+                }
                 None => continue,
             },
             _ => continue,
@@ -31,7 +33,10 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             advice::site(policy, policy.backoff.kind.span().or(policy.backoff.base.span())),
             format!("delays grow without a cap: {text} for one {}", ends.call(policy)),
         );
-        draft.about(id, policy).label(text).help(format!("cap them: {}", delay_advice::cap(policy, Nanos::from_secs(5).min(limit))));
+        draft
+            .about(id, policy)
+            .label(text)
+            .help(format!("cap them: {}", delay_advice::cap(policy, Nanos::from_secs(5).min(limit))));
         if let Some(series) = series {
             draft.note(format!("the delays are {series}"));
         }

@@ -17,7 +17,8 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         }
         let Some(slow) = slow_tries(policy, Waits::Least).filter(|slow| *slow < tries) else { continue };
         let fit = format!("only {} of {} start within {total}", words::number(slow), words::tries(tries));
-        let site = if policy.total.limit.is_written() { policy.total.limit.span() } else { policy.attempt_timeout.span() };
+        let site =
+            if policy.total.limit.is_written() { policy.total.limit.span() } else { policy.attempt_timeout.span() };
         let draft = findings.report(
             advice::site(policy, site),
             format!("{fit} when each takes its {attempt}, in a {}", ends.call(policy)),

@@ -1,12 +1,14 @@
 //! What rules loop over: [`EdgeView`], an edge with everything that was computed for it, and [`policies`], the policies
 //! of one environment with their two ends.
 
+use std::collections::HashSet;
+
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef as _;
 
 use super::EdgeRef;
-use crate::facts::{Policy, PolicyId};
-use crate::graph::{Edge, EdgeLoad, EdgeTime, Nest, Node, System};
+use crate::facts::{Classes, Nanos, Policy, PolicyId, Position, Protocol};
+use crate::graph::{Edge, EdgeLoad, EdgeTime, Nest, Node, System, deadlines, handover};
 
 /// An edge and what is known of it. Edges between services and routes whose callers nobody knows look the same.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +58,11 @@ impl<'s> EdgeView<'s> {
         closed.chain(open)
     }
 
+    /// The classes that it can fail with, by what it is spoken in.
+    pub fn possible(&self) -> Classes {
+        handover::possible(self.edge.protocol.unwrap_or(Protocol::Http))
+    }
+
     /// `web → ledger`, or `any caller → ledger`.
     pub fn arrow(&self) -> String {
         format!("{} → {}", self.caller.map_or("any caller", |node| &node.display), self.callee.display)
@@ -65,6 +72,59 @@ impl<'s> EdgeView<'s> {
 /// The nest of an edge that holds a policy.
 pub fn nest_of(edge: &Edge, policy: PolicyId) -> Option<&Nest> {
     edge.layers.iter().flat_map(|layer| &layer.alternatives).find(|nest| nest.policies.contains(&policy))
+}
+
+/// A policy on an edge, inside of something that stops waiting.
+pub struct Enclosed<'s> {
+    /// The edge.
+    pub view: EdgeView<'s>,
+    /// The policy.
+    pub policy: (PolicyId, &'s Policy),
+    /// Where it was placed on the edge.
+    pub position: Position,
+    /// When the most impatient of those around it gives up.
+    pub limit: Nanos,
+    /// Whose limit that is.
+    pub by: (PolicyId, &'s Policy),
+}
+
+/// Every policy with the least limit of the layers around it on the same edge, each pair of the two once.
+pub fn enclosed<'s>(system: &'s System<'_>) -> Vec<Enclosed<'s>> {
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    for view in EdgeView::all(system) {
+        let mut outer: Option<(Nanos, PolicyId)> = None;
+        for layer in &view.edge.layers {
+            for nest in &layer.alternatives {
+                let mut enclosing = outer;
+                for id in &nest.policies {
+                    let Some(policy) = system.facts.policy(*id) else { continue };
+                    if let Some((limit, by)) = enclosing
+                        && let Some(around) = system.facts.policy(by)
+                        && seen.insert((*id, by))
+                    {
+                        found.push(Enclosed {
+                            view,
+                            policy: (*id, policy),
+                            position: layer.position,
+                            limit,
+                            by: (by, around),
+                        });
+                    }
+                    let own = deadlines::patience(policy).map(|limit| (limit, *id));
+                    enclosing = match (enclosing, own) {
+                        (Some(outer), Some(own)) if own.0 >= outer.0 => Some(outer),
+                        (outer, own) => own.or(outer),
+                    };
+                }
+                // Alternatives are no stack: only a layer with a single one encloses for certain.
+                if layer.alternatives.len() == 1 {
+                    outer = enclosing;
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The two ends of a policy, as far as they are known.

@@ -8,9 +8,13 @@ use crate::graph::System;
 pub(super) fn check(system: &System, findings: &mut Findings) {
     for (id, policy, _) in policies(system) {
         let Some(jitter) = policy.jitter.known().filter(|jitter| !jitter.is_none()) else { continue };
-        let Some(last) = policy.last_delay().filter(|last| last.nominal >= system.limits.min_jitter_delay) else { continue };
+        let Some(last) = policy.last_delay().filter(|last| last.nominal >= system.limits.min_jitter_delay) else {
+            continue;
+        };
         let spread = last.spread();
-        if policy.tries().is_none_or(|tries| tries <= 2) || spread >= system.limits.min_jitter || spread <= 0.0 {
+        // Of a recursion of its own only the bounds are known: where they meet, the spread cannot be told.
+        let is_untold = jitter.decorrelated && spread <= 0.0;
+        if policy.tries().is_none_or(|tries| tries <= 2) || spread >= system.limits.min_jitter || is_untold {
             continue;
         }
         let width = last.greatest - last.least;
@@ -27,7 +31,11 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         if jitter.plus > Nanos::ZERO
             && let Some(first) = policy.delay(1)
         {
-            draft.note(format!("on the first delay of {} it is {} %", first.nominal, words::factor((first.spread() * 100.0).round())));
+            draft.note(format!(
+                "on the first delay of {} it is {} %",
+                first.nominal,
+                words::factor((first.spread() * 100.0).round())
+            ));
         }
     }
 }

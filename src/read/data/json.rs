@@ -2,7 +2,6 @@
 
 use jsonc_parser::ast::{ObjectPropName, Value};
 use jsonc_parser::common::Ranged;
-use jsonc_parser::errors::ParseError;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
 use super::tree::{Comment, Data, Id, NodeData, ReadError, Tree};
@@ -27,16 +26,7 @@ pub fn parse(file: FileId, text: &str) -> Tree {
 
 /// Reads JSON as strictly as the file's own reader would.
 pub fn parse_as(file: FileId, text: &str, strictness: Strictness) -> Tree {
-    let mut tree = Tree {
-        file,
-        nodes: Vec::new(),
-        documents: Vec::new(),
-        comments: Vec::new(),
-        errors: Vec::new(),
-        is_template: false,
-        printed: Vec::new(),
-        is_lenient: false,
-    };
+    let mut tree = Tree::empty(file);
     let start = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
     if let Err(error) = document(&mut tree, text, start, text.len(), strictness) {
         match lines(text, start, strictness) {
@@ -92,7 +82,7 @@ fn document(tree: &mut Tree, text: &str, from: usize, to: usize, strictness: Str
     let parsed = parse_to_ast(part, &collect, &options(strictness)).map_err(|error| {
         let range = error.range();
         let end = range.end.min(part.len());
-        error_at(range.start.min(end), end, message(&error))
+        error_at(range.start.min(end), end, ReadError::in_our_words(&error.kind().to_string()))
     })?;
     if let Some(comments) = parsed.comments {
         let mut ranges: Vec<(usize, usize)> =
@@ -211,13 +201,6 @@ fn lower(tree: &mut Tree, root: Value<'_>, base: usize) -> Id {
         }
     }
     root_id
-}
-
-fn message(error: &ParseError) -> String {
-    let text = error.kind().to_string();
-    let text = text.trim_end_matches('.');
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use super::tree::{Data, NodeData, Tree};
 use super::yaml;
-use crate::source::FileId;
+use crate::source::{FileId, floor_boundary};
 use blank::{Blanked, Placed};
 use expression::Expressions;
 
@@ -168,8 +168,8 @@ fn restore(tree: &mut Tree, blanked: &Blanked, text: &str) {
     }
     for span in tree.errors.iter_mut().map(|error| &mut error.span) {
         (span.start, span.end) = place(&blanked.placed, span.start, span.end);
-        span.start = boundary(text, span.start);
-        span.end = boundary(text, span.end).max(span.start);
+        span.start = floor_boundary(text, span.start as usize) as u32;
+        span.end = floor_boundary(text, span.end as usize).max(span.start as usize) as u32;
     }
 }
 
@@ -184,14 +184,6 @@ fn place(placed: &[Placed], start: u32, end: u32) -> (u32, u32) {
     let from = at(start).filter(|p| start < p.end).map_or(start, |p| p.from);
     let to = at(end.saturating_sub(1)).filter(|p| end <= p.end).map_or(end, |p| p.to);
     (from, to.max(from))
-}
-
-fn boundary(text: &str, at: u32) -> u32 {
-    let mut at = (at as usize).min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at as u32
 }
 
 #[cfg(test)]

@@ -4,23 +4,14 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::tree::{Comment, Data, Id, NodeData, ReadError, Tree};
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Span, floor_boundary};
 
 /// Brackets and dotted keys may be nested this deep: tables in tables are dropped by recursion.
 const MAX_DEPTH: usize = 128;
 
 /// Reads `text`; what is readable beside an error stays.
 pub fn parse(file: FileId, text: &str) -> Tree {
-    let mut tree = Tree {
-        file,
-        nodes: Vec::new(),
-        documents: Vec::new(),
-        comments: Vec::new(),
-        errors: Vec::new(),
-        is_template: false,
-        printed: Vec::new(),
-        is_lenient: false,
-    };
+    let mut tree = Tree::empty(file);
     if let Err(at) = scan(&mut tree, text) {
         tree.errors.push(ReadError {
             span: Span::new(file, at..at + 1),
@@ -31,22 +22,14 @@ pub fn parse(file: FileId, text: &str) -> Tree {
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let range = error.span().unwrap_or_default();
-        let end = boundary(text, range.end);
-        let start = boundary(text, range.start).min(end);
+        let end = floor_boundary(text, range.end);
+        let start = floor_boundary(text, range.start).min(end);
         let message = error.message().lines().next().unwrap_or("not TOML").to_string();
         tree.errors.push(ReadError { span: Span::new(file, start..end), message });
     }
     let root = lower(&mut tree, table.into_inner(), text.len());
     tree.documents.push(root);
     tree
-}
-
-fn boundary(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// Collects comments; says where nesting goes too deep. Strings are skipped as TOML has them: basic and literal, each on

@@ -81,6 +81,20 @@ pub struct ReadError {
     pub message: String,
 }
 
+impl ReadError {
+    /// A parser's own words as ours: lower case, without a full stop. `YAML` and `BOM` stay as they are.
+    pub(super) fn in_our_words(text: &str) -> String {
+        let text = text.trim().trim_end_matches('.');
+        let mut chars = text.chars();
+        match (chars.next(), chars.clone().next()) {
+            (Some(first), second) if second.is_none_or(|c| !c.is_uppercase()) => {
+                first.to_lowercase().chain(chars).collect()
+            }
+            _ => text.to_string(),
+        }
+    }
+}
+
 /// A node in its tree: cheap to copy. Aliases are followed: [`Node::span`] is where the value really stands.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'t> {
@@ -103,6 +117,20 @@ pub struct Entry<'t> {
 const MERGE_DEPTH: usize = 16;
 
 impl Tree {
+    /// Of a file in which nothing was found yet.
+    pub fn empty(file: FileId) -> Tree {
+        Tree {
+            file,
+            nodes: Vec::new(),
+            documents: Vec::new(),
+            comments: Vec::new(),
+            errors: Vec::new(),
+            is_template: false,
+            printed: Vec::new(),
+            is_lenient: false,
+        }
+    }
+
     /// The root of each document.
     pub fn documents(&self) -> impl Iterator<Item = Node<'_>> {
         self.documents.iter().map(|id| self.node(*id))

@@ -83,16 +83,7 @@ struct Builder<'t> {
 
 impl<'t> Builder<'t> {
     fn new(file: FileId, text: &'t str) -> Self {
-        let tree = Tree {
-            file,
-            nodes: Vec::new(),
-            documents: Vec::new(),
-            comments: Vec::new(),
-            errors: Vec::new(),
-            is_template: false,
-            printed: Vec::new(),
-            is_lenient: false,
-        };
+        let tree = Tree::empty(file);
         Builder { text, tree, stack: Vec::new(), anchors: HashMap::new(), root: None, first: 0, aliased: 0 }
     }
 
@@ -267,7 +258,8 @@ impl<'t> Builder<'t> {
         let at = error.marker().byte_offset().unwrap_or(0).min(self.text.len());
         let rest = self.text.get(at..).unwrap_or_default();
         let len = rest.chars().next().filter(|c| !c.is_control()).map_or(0, char::len_utf8);
-        self.fail(offset(at), offset(at + len), message(error));
+        // Without the parser's word on the position, which the span says.
+        self.fail(offset(at), offset(at + len), ReadError::in_our_words(&error.info()));
         self.tree.nodes.truncate(self.first);
         self.root = None;
         self.reset();
@@ -278,20 +270,6 @@ impl<'t> Builder<'t> {
         self.anchors.clear();
         self.root = None;
         self.first = self.tree.nodes.len();
-    }
-}
-
-/// The parser's own words, lower case and without its position, which the span says.
-fn message(error: &ScanError) -> String {
-    let info = error.info();
-    let info = info.trim().trim_end_matches('.');
-    let mut chars = info.chars();
-    match (chars.next(), chars.clone().next()) {
-        // `YAML` and `BOM` stay as they are.
-        (Some(first), second) if second.is_none_or(|c| !c.is_uppercase()) => {
-            first.to_lowercase().chain(chars).collect()
-        }
-        _ => info.to_string(),
     }
 }
 

@@ -92,8 +92,9 @@ enum Count {
 #[derive(Serialize)]
 struct AttemptsJson<'a> {
     value: Option<Count>,
-    #[serde(flatten)]
-    origin: OriginJson<'a>,
+    origin: &'static str,
+    /// Whose default it is. Here also where it is none: programs ask for it first.
+    by: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -219,7 +220,8 @@ fn attempts(policy: &Policy) -> AttemptsJson<'_> {
         Some(Attempts::Unbounded) => Some(Count::Word("unbounded")),
         Some(Attempts::ByTime) | None => None,
     };
-    AttemptsJson { value, origin: OriginJson::of(&policy.attempts) }
+    let OriginJson { origin, by } = OriginJson::of(&policy.attempts);
+    AttemptsJson { value, origin, by }
 }
 
 fn backoff(policy: &Policy) -> BackoffJson<'_> {

@@ -56,7 +56,7 @@ fn json_has_the_shape_that_programs_build_on() {
             "end_column": 16, "kind": "config", "source": "envoy", "name": "route /pay", "layer": "client-sidecar",
             "position": "client-sidecar", "environment": null, "test_code": false, "confidence": "high",
             "caller": "web", "callee": "payments", "protocol": null,
-            "attempts": { "value": 3, "origin": "written" }, "bounded_by": null,
+            "attempts": { "value": 3, "origin": "written", "by": null }, "bounded_by": null,
             "backoff": {
                 "kind": "exponential", "base_ms": 25.0, "factor": 2.0, "cap_ms": 250.0, "origin": "default", "by": "Envoy"
             },
@@ -82,7 +82,7 @@ fn no_limit_and_not_told_differ() {
     policy.retries_on = Sourced::unknown(Why::Other("a plug-in decides".into()), at);
     let facts = Facts { policies: vec![policy], ..Facts::default() };
     let one = &parse(&facts, &sources)[0];
-    assert_eq!(one["attempts"], json!({ "value": null, "origin": "unknown" }));
+    assert_eq!(one["attempts"], json!({ "value": null, "origin": "unknown", "by": null }));
     assert_eq!(one["total_timeout"]["value_ms"], Value::Null);
     assert_eq!(one["total_timeout"]["origin"], "written");
     assert_eq!(one["attempt_timeout"], json!({ "value_ms": null, "origin": "unknown" }));

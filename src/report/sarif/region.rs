@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::source::{Source, Sources, Span};
+use crate::source::{Source, Sources, Span, floor_boundary};
 
 /// From spans to locations.
 pub(super) struct Places<'a> {
@@ -87,7 +87,7 @@ impl Location {
 fn position(source: &Source, offset: u32) -> (u32, u32) {
     let line = source.line_of(offset);
     let start = source.line_range(line).start;
-    let end = super::super::snippet::floor_boundary(&source.text, (offset as usize).max(start));
+    let end = floor_boundary(&source.text, (offset as usize).max(start));
     let text = source.text.get(start..end).unwrap_or_default();
     let text = if start == 0 { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };
     (line as u32 + 1, text.encode_utf16().count() as u32 + 1)

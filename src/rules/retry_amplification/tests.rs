@@ -103,25 +103,43 @@ fn three_paths_are_named_and_the_rest_is_a_sum() {
     );
 }
 
-#[test]
-fn budgets_on_every_layer_decide_and_on_some_are_told() {
+/// The storm with budgets of a tenth and this floor on its first hops.
+fn with_budgets(hops: usize, floor: Floor) -> Sketch {
     let budget = |mut policy: Policy| {
         policy.budget = written(Limit::At(Budget {
             ratio: written(0.1),
-            floor: written(Floor::PerSecond(0.0)),
+            floor: written(floor),
             window: written(Limit::None),
             base: BudgetBase::Originals,
         }))
         .boxed();
         policy
     };
-    let hops = |with: usize| {
-        let mut sketch = Sketch::default();
-        for (at, (from, to, tries)) in STORM.iter().enumerate() {
-            sketch.call(from, to, [if at < with { budget(code(*tries)) } else { code(*tries) }]);
-        }
-        check(sketch)
-    };
+    let mut sketch = Sketch::default();
+    for (at, (from, to, tries)) in STORM.iter().enumerate() {
+        sketch.call(from, to, [if at < hops { budget(code(*tries)) } else { code(*tries) }]);
+    }
+    sketch
+}
+
+/// D-13: without a rate the floor is in no figure, and told; with one it counts.
+#[test]
+fn a_floor_that_is_in_no_figure_is_told() {
+    let notes = |sketch: Sketch| check(sketch)[0].finding.notes[0].clone();
+    let before = "worst for overload (503 at every hop); some layers have a budget: while they hold, ";
+    let floor = Floor::PerSecond(10.0);
+    assert_eq!(notes(with_budgets(1, floor)), format!("{before}9.9 requests, above its floor of 10/s per instance"));
+    let in_flight = notes(with_budgets(1, Floor::InFlight(3)));
+    assert_eq!(in_flight, format!("{before}9.9 requests, above its floor of three retries in flight"));
+    // 100/s over one instance: 1 + 0.1 + 10/100 = 1.2, times nine.
+    let mut rated = with_budgets(1, floor);
+    rated.declared(STORM[0].0).rate = Some(written(100.0));
+    assert_eq!(notes(rated), format!("{before}10.8 requests"));
+}
+
+#[test]
+fn budgets_on_every_layer_decide_and_on_some_are_told() {
+    let hops = |with: usize| check(with_budgets(with, Floor::PerSecond(0.0)));
     // [T-47]: 1.1 to the third is 1.331.
     assert!(hops(3).is_empty());
     let some = hops(1);
@@ -144,14 +162,14 @@ fn an_unknown_factor_makes_it_a_lower_bound() {
 }
 
 #[test]
-fn a_layer_without_end_and_a_circle_are_left_to_their_own_rules() {
+fn a_layer_without_end_and_a_cycle_are_left_to_their_own_rules() {
     let mut sketch = chain(&[("web", "cart", 3), ("cart", "store", 3)]);
     let mut forever = code(1);
     forever.attempts = written(crate::facts::Attempts::Unbounded);
     sketch.call("store", "disk", [forever]);
     assert_eq!(told(&check(sketch)), [("one request to `web` can become 9 requests at `store`", Severity::Warning)]);
-    let circle = chain(&[("web", "a", 3), ("a", "b", 3), ("b", "a", 3), ("b", "disk", 3)]);
-    assert!(check(circle).is_empty());
+    let cycle = chain(&[("web", "a", 3), ("a", "b", 3), ("b", "a", 3), ("b", "disk", 3)]);
+    assert!(check(cycle).is_empty());
 }
 
 #[test]
@@ -205,7 +223,10 @@ fn a_path_of_a_hundred_hops_shows_those_nearest_the_callee() {
     let drafts = check(sketch);
     assert_eq!(drafts.len(), 1);
     let finding = &drafts[0].finding;
-    assert_eq!(finding.message, "one request to `s0` can become 1,267,650,600,228,229,401,496,703,205,376 requests at `s100`");
+    assert_eq!(
+        finding.message,
+        "one request to `s0` can become 1,267,650,600,228,229,401,496,703,205,376 requests at `s100`"
+    );
     assert_eq!(finding.labels.len(), 24);
     assert!(finding.labels[1].text.starts_with("s76 → s77: one retry, two tries (×2 = "), "{}", finding.labels[1].text);
     assert!(finding.notes.contains(&"and 76 factors above those that are shown".to_owned()));

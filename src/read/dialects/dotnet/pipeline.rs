@@ -237,10 +237,10 @@ fn check_limits(policy: &Policy, sections: &Sections<'_>, at: At, options: &mut 
         && let Some(span) = site(&[attempt_at, written(&policy.total.limit)])
     {
         let message = format!(
-            "the handler is rejected when the application starts: one attempt may take {attempt}, all of them together {total}"
+            "the handler is rejected when the application starts: one try may take {attempt}, all of them together {total}"
         );
         let label = "the attempt timeout must not exceed the total".to_string();
-        let help = format!("\"TotalRequestTimeout\": {{ \"Timeout\": \"{}\" }}", timespan(attempt.times(3)));
+        let help = format!("\"TotalRequestTimeout\": {{ \"Timeout\": \"{}\" }}", attempt.times(3).as_timespan());
         options.reject(span, message, label, help);
     }
     let window = policy.breaker.limit().and_then(|breaker| breaker.window.clone());
@@ -253,20 +253,10 @@ fn check_limits(policy: &Policy, sections: &Sections<'_>, at: At, options: &mut 
         let Some(span) = site(&[window_at, attempt_at, breaker_at]) else { return };
         let by_default = if window_at.is_some() { "" } else { " (its default)" };
         let message = format!(
-            "the handler is rejected when the application starts: `SamplingDuration` is {length}{by_default}, less than two attempts of {attempt}"
+            "the handler is rejected when the application starts: `SamplingDuration` is {length}{by_default}, less than two tries of {attempt}"
         );
         let label = "`SamplingDuration` must be at least twice the attempt timeout".to_string();
-        let help = format!("\"CircuitBreaker\": {{ \"SamplingDuration\": \"{}\" }}", timespan(attempt.times(2)));
+        let help = format!("\"CircuitBreaker\": {{ \"SamplingDuration\": \"{}\" }}", attempt.times(2).as_timespan());
         options.reject(span, message, label, help);
     }
-}
-
-/// A time as .NET writes it: `00:00:30`, `00:00:01.500`.
-fn timespan(time: Nanos) -> String {
-    let millis = time.0 / 1_000_000;
-    let (seconds, millis) = (millis / 1000, millis % 1000);
-    let (days, seconds) = (seconds / 86_400, seconds % 86_400);
-    let days = if days > 0 { format!("{days}.") } else { String::new() };
-    let fraction = if millis > 0 { format!(".{millis:03}") } else { String::new() };
-    format!("{days}{:02}:{:02}:{:02}{fraction}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }

@@ -45,6 +45,14 @@ const WHOLE: &str = r#"{
   },
 }"#;
 
+/// [T-01]
+#[test]
+fn max_retry_attempts_counts_retries() {
+    let policy = policy(r#""Retry": { "MaxRetryAttempts": 3 }"#);
+    assert_eq!(policy.tries(), Some(4));
+    assert_eq!(policy.count_in_words().as_deref(), Some("`MaxRetryAttempts: 3` means three retries: four tries"));
+}
+
 #[test]
 fn a_whole_section_is_one_policy() {
     let [policy] = policies(WHOLE).try_into().unwrap();
@@ -227,7 +235,7 @@ fn an_attempt_must_fit_into_the_total_and_the_window_hold_two_of_them() {
     let [total] = policy(text).ineffective.try_into().unwrap();
     assert_eq!(
         total.message,
-        "the handler is rejected when the application starts: one attempt may take 8 s, all of them together 5 s"
+        "the handler is rejected when the application starts: one try may take 8 s, all of them together 5 s"
     );
     assert_eq!(total.help, r#""TotalRequestTimeout": { "Timeout": "00:00:24" }"#);
 
@@ -235,7 +243,7 @@ fn an_attempt_must_fit_into_the_total_and_the_window_hold_two_of_them() {
     let [window] = policy(text).ineffective.try_into().unwrap();
     assert_eq!(
         window.message,
-        "the handler is rejected when the application starts: `SamplingDuration` is 30 s (its default), less than two attempts of 20 s"
+        "the handler is rejected when the application starts: `SamplingDuration` is 30 s (its default), less than two tries of 20 s"
     );
     assert_eq!(window.help, r#""CircuitBreaker": { "SamplingDuration": "00:00:40" }"#);
 

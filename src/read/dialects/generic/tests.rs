@@ -49,6 +49,7 @@ fn retry_settings_are_a_policy_of_low_confidence() {
     assert_eq!(policy.budget.known(), None);
 }
 
+/// [T-01]: Resilience4j's `maxAttempts: 3` are three tries.
 #[test]
 fn attempts_count_all_tries_and_retries_those_after_the_first() {
     for (count, tries, counts) in [

@@ -16,9 +16,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use call::{CALL_KEYS, CallFields};
-pub use policy::{BREAKER_KEYS, BUDGET_KEYS, HEDGE_KEYS, LAYERS, POLICY_KEYS, TIMEOUT_KEYS};
+pub use policy::{BREAKER_KEYS, BUDGET_KEYS, HEDGE_KEYS, POLICY_KEYS, TIMEOUT_KEYS};
 pub use retry::{BACKOFFS, JITTER_KEYS, JITTERS, RETRY_KEYS};
-pub use service::{ACCEPT_KEYS, SERVICE_KEYS, service_field};
+pub use service::{ACCEPT_KEYS, OWN_KEYS, SERVICE_KEYS, service_field};
 
 use crate::facts::{CallId, CallSource, Facts, Host, Problem, Service, ServiceSource, words};
 use crate::read::Context;

@@ -343,25 +343,12 @@ fn layer(field: &Entry<'_>, faults: &mut Faults) -> Option<Position> {
     }
     let position = node.text().and_then(Position::parse);
     if position.is_none() {
-        let help = node.text().and_then(|text| suggestion(text, LAYERS));
-        let help = help.unwrap_or_else(|| format!("known here: {}", crate::read::vocabulary::quoted(LAYERS)));
+        let known = Position::ALL.map(Position::name);
+        let help = node.text().and_then(|text| suggestion(text, &known));
+        let help = help.unwrap_or_else(|| format!("known here: {}", crate::read::vocabulary::quoted(&known)));
         let message =
             format!("`layer` should be a position on the edge, found {}", crate::read::vocabulary::found(node));
         faults.add(node.span(), message, Some(help));
     }
     position
 }
-
-/// The positions that `layer` may name.
-pub const LAYERS: &[&str] = &[
-    "caller-code",
-    "client-sidecar",
-    "egress-gateway",
-    "gateway",
-    "server-sidecar",
-    "callee-inbound",
-    "broker",
-    "consumer",
-    "job",
-    "workflow",
-];

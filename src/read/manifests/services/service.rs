@@ -8,7 +8,7 @@ use crate::read::vocabulary::values::{
 };
 use crate::read::vocabulary::{Faults, fields, plain, texts, value};
 
-/// Keys of a service.
+/// Keys of a service in a manifest.
 pub const SERVICE_KEYS: &[&str] = &[
     "calls",
     "namespace",
@@ -28,6 +28,12 @@ pub const SERVICE_KEYS: &[&str] = &[
     "max-hops",
     "accept",
 ];
+
+/// Those of them that say something about the service itself: retrylint.toml has its calls elsewhere.
+pub const OWN_KEYS: &[&str] = match SERVICE_KEYS {
+    [_calls, own @ ..] => own,
+    [] => &[],
+};
 
 /// Keys of `accept`.
 pub const ACCEPT_KEYS: &[&str] = &["max-amplification", "reason"];

@@ -70,6 +70,7 @@ fn each_failure_is_retried_by_the_measured_tokens_and_by_no_other() {
         ("grpc-status 13", Class::Internal, &["internal"]),
         ("grpc-status 14", Class::Unavailable, &["unavailable"]),
         ("grpc-status 5", Class::Rejected, &[]),
+        // M-46, M-47.
         ("own overflow, no healthy host", Class::BreakerOpen, &[]),
     ];
     for (token, _) in POLICIES {
@@ -78,6 +79,16 @@ fn each_failure_is_retried_by_the_measured_tokens_and_by_no_other() {
             assert_eq!(classes.contains(*class), tokens.contains(&token), "{token} on {failure}");
         }
     }
+}
+
+#[test]
+fn one_counter_counts_the_retries_of_all_kinds() {
+    // M-32: 500, 503, 503, 409 … are six tries in all under `5xx,retriable-4xx/5`.
+    let policy = retry("{ retry_on: \"5xx,retriable-4xx\", num_retries: 5 }");
+    assert_eq!(policy.tries(), Some(6));
+    let on = policy.names_classes;
+    assert!([Class::ServerError, Class::Overload, Class::Conflict].into_iter().all(|class| on.contains(class)));
+    assert!(!on.contains(Class::ClientError), "a 404 is none of them");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::facts::{Attempts, Count, Counts, Methods, Origin, PolicyKind};
 
 #[test]
 fn a_policy_without_a_count_means_one_retry_and_no_policy_none() {
-    // M-30, T-03.
+    // M-30, [T-03].
     let none = route("");
     assert_eq!((none.kind, none.tries()), (PolicyKind::TimeLimit, Some(1)));
     assert_eq!(tries("{}"), Some(1));
@@ -29,6 +29,34 @@ fn counts_may_be_quoted_or_wrapped() {
     let policy = retry("{ retryOn: 5xx, numRetries: 3 }");
     assert_eq!(policy.count, Some(Count { key: "numRetries".into(), written: 3, counts: Counts::Retries }));
     assert_eq!(policy.count_in_words().as_deref(), Some("`numRetries: 3` means three retries: four tries"));
+}
+
+#[test]
+fn a_mirror_gets_each_request_once() {
+    // M-11: four tries on the main route, one at the mirror.
+    let mirrored =
+        route("retry_policy: { retry_on: 5xx, num_retries: 3 }, request_mirror_policies: [{ cluster: shadow }]");
+    assert_eq!(mirrored.tries(), Some(4));
+    // Two hosts behind one cluster share the count: six tries for `5xx/5` (M-36).
+    assert_eq!(tries("{ retry_on: 5xx, num_retries: 5 }"), Some(6));
+}
+
+#[test]
+fn attempts_to_connect_over_tcp_are_no_retries_of_requests() {
+    // M-40
+    let facts = read(
+        "static_resources:
+  listeners:
+  - filter_chains:
+    - filters:
+      - name: envoy.filters.network.tcp_proxy
+        typed_config:
+          \"@type\": type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy
+          stat_prefix: db
+          cluster: db
+          max_connect_attempts: 3",
+    );
+    assert!(facts.policies.is_empty());
 }
 
 #[test]

@@ -18,10 +18,12 @@ fn policy(text: &str) -> Policy {
     policy.clone()
 }
 
+/// [T-01]
 #[test]
 fn attempts_counts_retries() {
     let text =
         with("timeout: 3s\nretries: { attempts: 2, perTryTimeout: 1s, retryOn: 'connect-failure,refused-stream,503' }");
+    assert_eq!(known(&policy(&with("retries: { attempts: 3 }")).attempts), Attempts::Times(4));
     let policy = policy(&text);
     assert_eq!(known(&policy.attempts), Attempts::Times(3));
     assert_eq!(at(&text, &policy.attempts), "2");
@@ -56,6 +58,7 @@ fn a_written_backoff_is_the_base_and_a_tenth_of_the_cap() {
     assert_eq!(at(&text, &policy.backoff.cap), "100ms");
 }
 
+/// [T-04]
 #[test]
 fn without_retries_the_mesh_retries_twice() {
     let text = with("timeout: 3s");
@@ -83,6 +86,7 @@ fn an_empty_key_is_no_retries_block() {
     }
 }
 
+/// [T-04]
 #[test]
 fn attempts_zero_is_one_try_and_no_mistake() {
     let text = with("retries: { attempts: 0 }");

@@ -113,6 +113,7 @@ fn an_object_that_is_not_exported_has_callers_in_its_namespace() {
     assert_eq!(facts.policies[0].caller, Caller::Members { namespace: Some("web".into()), labels: vec![] });
 }
 
+/// [T-04]: `attempts: 0` holds for what comes through the gateway, and for nobody else.
 #[test]
 fn a_gateway_alone_gives_sidecars_no_policy() {
     let facts = with(
