@@ -82,6 +82,18 @@ pub(super) fn merge(drafts: Vec<Draft>) -> Vec<Draft> {
     out
 }
 
+/// What holds at one place in all environments, and rests on files that belong to none of them, is no matter of
+/// environments. A path is: each environment has its own numbers.
+pub(super) fn hold_everywhere(drafts: &mut [Draft], environments: usize, facts: &Facts) {
+    let is_shared = |label: &Label| facts.file(label.span.file).is_some_and(|file| file.environment.is_none());
+    for Draft { finding, .. } in drafts {
+        let is_place = matches!(finding.identity, Identity::Place(_));
+        if is_place && finding.environments.len() == environments && finding.labels.iter().all(is_shared) {
+            finding.environments.clear();
+        }
+    }
+}
+
 fn join_environments(kept: &mut Draft, mut other: Draft) {
     let mut environments = std::mem::take(&mut kept.finding.environments);
     environments.append(&mut other.finding.environments);
