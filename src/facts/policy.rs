@@ -170,6 +170,8 @@ pub enum AttemptTimeoutFlaw {
     NeverRetried {
         /// What to add so that a timed-out try is retried: `reset`, `gateway-error` or `5xx`.
         add: Cow<'static, str>,
+        /// The setting with that added, as text to be copied.
+        corrected: Cow<'static, str>,
     },
 }
 

@@ -35,7 +35,7 @@ pub(super) fn policy(route: Node<'_>, name: &str, object: &str, inherits: Option
         None => Sourced::default_of(Limit::None, "Istio", "timeout"),
     };
     policy.total.limit = duration(route.get("timeout"), "timeout", no_timeout, &mut rejections);
-    policy.attempt_timeout_flaw = flaw(&policy);
+    policy.attempt_timeout_flaw = flaw(&policy, route);
     if !rejections.is_empty() {
         let ineffective = rejections.into_iter().map(|rejection| rejection.of(object, DEFAULT_STAYS)).collect();
         policy = Policy { ineffective, ..defaults::client(version, policy.span, name) };
@@ -217,7 +217,7 @@ fn fill_conditions(policy: &mut Policy, retries: Node<'_>, rejections: &mut Vec<
 
 /// What becomes of a written `perTryTimeout`: the proxy drops one that is not below `timeout`; and a try that it cuts is
 /// only retried by conditions that hold for resets.
-fn flaw(policy: &Policy) -> Option<AttemptTimeoutFlaw> {
+fn flaw(policy: &Policy, route: Node<'_>) -> Option<AttemptTimeoutFlaw> {
     let attempt = policy.attempt_timeout.limit()?;
     if policy.total.limit.limit().is_some_and(|total| attempt >= total) {
         return Some(AttemptTimeoutFlaw::NotBelowTotal(policy.total.limit.clone()));
@@ -227,5 +227,10 @@ fn flaw(policy: &Policy) -> Option<AttemptTimeoutFlaw> {
         Value::Unknown(_) => true,
     };
     let retries = policy.may_retry() && policy.retries_on.known() != Some(&Classes::NONE);
-    (retries && !retries_cut_tries).then(|| AttemptTimeoutFlaw::NeverRetried { add: "reset".into() })
+    (retries && !retries_cut_tries).then(|| {
+        let written = route.at(&["retries", "retryOn"]).and_then(Node::text).filter(|text| !text.is_empty());
+        let kept = written.map_or_else(|| defaults::CONDITIONS.to_string(), retry_on::corrected);
+        let corrected = format!("retryOn: {kept},reset").into();
+        AttemptTimeoutFlaw::NeverRetried { add: "reset".into(), corrected }
+    })
 }
