@@ -47,14 +47,17 @@ const REACH: usize = 64 << 10;
 pub fn find(text: &str, which: Expressions) -> Vec<Expression> {
     let is_jinja = text.contains("{%");
     let bytes = text.as_bytes();
+    // What opens behind the last closing delimiter is never closed: thousands of them are not searched one by one.
+    let last = |close: &str| memchr::memmem::rfind(bytes, close.as_bytes());
+    let (last_braces, last_percent, last_hash) = (last("}}"), last("%}"), last("#}"));
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(open) = memchr::memchr(b'{', bytes.get(at..).unwrap_or_default()).map(|next| at + next) {
         at = open + 1;
-        let close = match bytes.get(open + 1) {
-            Some(b'{') => "}}",
-            Some(b'%') => "%}",
-            Some(b'#') if is_jinja => "#}",
+        let (close, last) = match bytes.get(open + 1) {
+            Some(b'{') => ("}}", last_braces),
+            Some(b'%') => ("%}", last_percent),
+            Some(b'#') if is_jinja => ("#}", last_hash),
             _ => {
                 let dollar = open.checked_sub(1).filter(|dollar| bytes.get(*dollar) == Some(&b'$'));
                 if which == Expressions::Variables
@@ -67,6 +70,9 @@ pub fn find(text: &str, which: Expressions) -> Vec<Expression> {
                 continue;
             }
         };
+        if last.is_none_or(|last| last < open + 2) {
+            continue;
+        }
         let inside = text.get(open + 2..).unwrap_or_default();
         let Some(len) = closing(inside, close) else { continue };
         let mut end = open + 2 + len + close.len();
@@ -200,6 +206,15 @@ mod tests {
     fn an_apostrophe_does_not_swallow_the_rest() {
         assert_eq!(found("{{ don't }}\nx: {{ .y }}\n").len(), 2);
         assert_eq!(found("{{ never closed\n"), []);
+    }
+
+    /// Megabytes of them would be searched for as long as the run may take.
+    #[test]
+    fn what_is_never_closed_is_not_searched_again_and_again() {
+        assert_eq!(found(&"{{ ".repeat(2_000_000)), []);
+        assert_eq!(found(&format!("{{{{ x }}}} {}", "{{ {% {# ".repeat(500_000))).len(), 1);
+        // The end of one kind closes no other.
+        assert_eq!(found(&format!("{}%}}", "{{ ".repeat(500_000))), []);
     }
 
     #[test]
