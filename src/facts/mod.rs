@@ -10,6 +10,7 @@ mod delegation;
 mod failure;
 mod host;
 mod policy;
+mod position;
 mod service;
 mod suppression;
 mod time;
@@ -27,9 +28,10 @@ pub use delays::Delay;
 pub use delegation::{Delegation, ObjectName};
 pub use failure::{Class, Classes};
 pub use policy::{
-    AttemptTimeoutFlaw, Attempts, Check, Count, Counts, Dialect, Exhausted, Hedging, Ineffective, Measures, Policy,
-    PolicyId, PolicyKind, Position, Proxy, Purpose, Total,
+    AttemptTimeoutFlaw, Attempts, Check, Count, Counts, Exhausted, Hedging, Ineffective, Measures, Policy, PolicyId,
+    PolicyKind, Purpose, Total,
 };
+pub use position::{Dialect, Position, Proxy};
 pub use service::{
     Accept, Callee, Caller, Evidence, Host, KubeService, Mesh, Namespace, Service, ServiceRef, ServiceSource, Workload,
 };
