@@ -217,7 +217,7 @@ fn fill_conditions(policy: &mut Policy, retries: Node<'_>, rejections: &mut Vec<
 
 /// What becomes of a written `perTryTimeout`: the proxy drops one that is not below `timeout`; and a try that it cuts is
 /// only retried by conditions that hold for resets.
-fn flaw(policy: &Policy) -> Option<AttemptTimeoutFlaw> {
+pub(super) fn flaw(policy: &Policy) -> Option<AttemptTimeoutFlaw> {
     let attempt = policy.attempt_timeout.limit()?;
     if policy.total.limit.limit().is_some_and(|total| attempt >= total) {
         return Some(AttemptTimeoutFlaw::NotBelowTotal(policy.total.limit.clone()));
