@@ -121,3 +121,6 @@ impl Linker<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
