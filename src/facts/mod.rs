@@ -9,6 +9,7 @@ mod delays;
 mod failure;
 mod host;
 mod policy;
+mod position;
 mod route_use;
 mod service;
 mod suppression;
@@ -26,9 +27,10 @@ pub use call::{Call, CallId, CallSource, Methods, Operation, PathMatch, Protocol
 pub use delays::Delay;
 pub use failure::{Class, Classes};
 pub use policy::{
-    AttemptTimeoutFlaw, Attempts, Check, Count, Counts, Dialect, Exhausted, Hedging, Ineffective, Measures, Policy,
-    PolicyId, PolicyKind, Position, Proxy, Purpose, Total,
+    AttemptTimeoutFlaw, Attempts, Check, Count, Counts, Exhausted, Hedging, Ineffective, Measures, Policy, PolicyId,
+    PolicyKind, Purpose, Total,
 };
+pub use position::{Dialect, Position, Proxy};
 pub use route_use::{LeftOut, ObjectName, RouteUse};
 pub use service::{
     Accept, Callee, Caller, Evidence, Host, KubeService, Mesh, Namespace, Service, ServiceRef, ServiceSource, Workload,

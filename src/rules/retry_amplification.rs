@@ -99,8 +99,16 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: 
     let least = if load.is_lower_bound { "at least " } else { "" };
     let about = if load.about { "about " } else { "" };
     let many = load.worst;
-    let message =
-        format!("one request to `{}` can become {least}{about}{many} requests at `{}`", root.display, callee.display);
+    // Calls per request are in no product of tries: where there are more or fewer than one, the figure is a multiple.
+    let has_fan_out =
+        path.hops.iter().filter_map(|hop| system.net.graph.edge_weight(hop.edge)).any(|edge| edge.per_request != 1.0);
+    let what = if has_fan_out { "times as many at" } else { "requests at" };
+    let message = format!(
+        "one request to `{}` can become {least}{about}{many} {what} `{}`{}",
+        root.display,
+        callee.display,
+        if has_fan_out { " as without retries" } else { "" }
+    );
     let draft = findings.report(site, message);
     draft.severity(severity).path(&root.display, &callee.display).weight(many.as_f64());
     label_hops(system, path, draft);

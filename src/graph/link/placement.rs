@@ -163,10 +163,16 @@ impl<'f> Linker<'f> {
                 *slot = true;
             }
         };
+        // The mesh's own gateways are proxies and have none beside them, whatever their namespace is labelled.
+        let mut gateways = HashSet::new();
         for standing in &standings.list {
             if self.scope.policy(standing.policy).is_some_and(|policy| policy.dialect == Dialect::Istio) {
                 name(standing.callee);
                 standing.hosts.iter().for_each(|host| name(self.node_of(*host)));
+                if matches!(standing.position, Position::Gateway | Position::EgressGateway) {
+                    let resolved = standings.resolved.get(standing.policy.0 as usize);
+                    gateways.extend(resolved.and_then(|resolved| resolved.caller));
+                }
             }
         }
         for (_, upstream) in self.scope.upstreams().filter(|(_, upstream)| upstream.dialect == Dialect::Istio) {
@@ -199,13 +205,13 @@ impl<'f> Linker<'f> {
         for node in self.graph.node_indices() {
             let (Some(id), Some(weight)) = (self.id_of(node), self.graph.node_weight(node)) else { continue };
             let workloads = self.workloads.of(id);
+            // A gateway is a proxy of the mesh itself and has none beside it, whatever its namespace says.
+            let said = match gateways.contains(&node) {
+                true => Membership::Outside,
+                false => self.spaces.says(workloads, weight.namespace.as_ref()),
+            };
             standings.push(membership::Standing {
-                // It is a proxy of the mesh itself and has none beside it, whatever its namespace says.
-                said: if gateways.contains(&node) {
-                    Membership::Outside
-                } else {
-                    self.spaces.says(workloads, weight.namespace.as_ref())
-                },
+                said,
                 is_unseen: workloads.is_empty(),
                 may_be_assumed: !weight.external && !proxies.contains(&id),
                 is_named: named.get(node.index()).copied().unwrap_or_default(),

@@ -45,6 +45,19 @@ fn three_tries_at_three_hops_are_one_finding_with_every_factor() {
 }
 
 #[test]
+fn with_more_calls_than_one_for_a_request_the_figure_is_a_multiple() {
+    let mut sketch = Sketch::default();
+    let edge = sketch.call("web", "checkout", [code(3)]);
+    sketch.call("checkout", "ledger", [code(3)]);
+    sketch.net.graph[edge].per_request = 2.0;
+    // 2 calls without retries, 18 with them: nine times as many.
+    assert_eq!(
+        told(&check(sketch)),
+        [("one request to `web` can become 9 times as many at `ledger` as without retries", Severity::Warning)]
+    );
+}
+
+#[test]
 fn four_is_not_above_the_limit_and_six_is() {
     assert!(check(chain(&[("web", "cart", 2), ("cart", "store", 2)])).is_empty());
     let drafts = check(chain(&[("web", "cart", 2), ("cart", "store", 3)]));

@@ -165,8 +165,7 @@ fn routes_of_one_name_in_two_folders_belong_only_to_the_proxy_beside_them() {
     assert_eq!(linked(&files), [&others[..1], &others[1..2], &OPEN[..2], &others[2..], &OPEN[2..]].concat());
 }
 
-const SERVICES: &str =
-    "services:\n- { name: shop, paths: [shop], calls: [] }\n- { name: cart, paths: [cart], calls: [] }\n";
+const SERVICES: &str = "services:\n  shop: { paths: [shop], calls: [] }\n  cart: { paths: [cart], calls: [] }\n";
 
 #[test]
 fn a_proxy_without_a_name_is_that_of_the_service_whose_file_it_is() {
@@ -311,4 +310,17 @@ fn the_default_that_a_delegate_takes_is_the_one_of_the_mesh() {
     let facts = read(&[("mesh.yaml", mesh), ("root.yaml", &root("shop", "")), ("part.yaml", &part(""))]);
     let policy = facts.policies.iter().find(|policy| policy.part_of.is_some()).unwrap();
     assert_eq!((policy.tries(), policy.kind), (Some(7), PolicyKind::Config));
+}
+
+#[test]
+fn an_attempt_limit_of_the_root_is_measured_by_the_delegates_own_timeout() {
+    let retries = "    retries: { attempts: 2, perTryTimeout: 2s, retryOn: '5xx' }\n    timeout: 9s";
+    let flawed = |part_says: &str| {
+        let facts = read(&[("root.yaml", &root("shop", retries)), ("part.yaml", &part(part_says))]);
+        let policy = facts.policies.iter().find(|policy| policy.part_of.is_some()).unwrap();
+        policy.attempt_timeout_flaw.is_some()
+    };
+    assert!(flawed("    timeout: 2s"));
+    assert!(!flawed("    timeout: 3s"));
+    assert!(!flawed(""));
 }

@@ -25,6 +25,9 @@ pub(super) fn by(version: (u32, u32)) -> &'static str {
     if version >= REWORKED { "Istio 1.24" } else { "Istio before 1.24" }
 }
 
+/// What is in force where `retryOn` is not written, as it would be written.
+pub(super) const CONDITIONS: &str = "connect-failure,refused-stream,unavailable,cancelled";
+
 /// The failures that are retried where `retryOn` is not written.
 pub(super) fn retries_on(version: (u32, u32)) -> Sourced<Classes> {
     let mut classes = Classes::of(&[Class::Connect, Class::Unsent, Class::Unavailable, Class::Aborted]);

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::retries;
-use crate::facts::{Facts, ObjectName, Policy, RouteUse};
+use crate::facts::{AttemptTimeoutFlaw, Facts, ObjectName, Policy, RouteUse};
 
 /// More different roots than this say nothing in common.
 const MOST: usize = 32;
@@ -42,7 +42,10 @@ pub(super) fn settle(facts: &mut Facts) {
         if left_out.timeout && others.iter().all(|other| end_alike(first, other)) {
             policy.total.limit = first.total.limit.clone();
         }
-        policy.attempt_timeout_flaw = retries::flaw(policy);
+        // Retries and timeout may now stand together that their own files do not show side by side.
+        if let Some(flaw) = retries::not_below_total(policy) {
+            policy.attempt_timeout_flaw = Some(flaw);
+        }
     }
     facts.route_uses = uses;
 }
@@ -53,6 +56,9 @@ fn take_retries(policy: &mut Policy, given: &Policy) {
     policy.count.clone_from(&given.count);
     policy.backoff = given.backoff.clone();
     policy.attempt_timeout = given.attempt_timeout.clone();
+    // One that the root's own timeout makes is no flaw of a part with another timeout.
+    let flaw = given.attempt_timeout_flaw.clone();
+    policy.attempt_timeout_flaw = flaw.filter(|flaw| matches!(flaw, AttemptTimeoutFlaw::NeverRetried { .. }));
     policy.retries_on = given.retries_on.clone();
     policy.names_classes = given.names_classes;
     policy.other_host = given.other_host;

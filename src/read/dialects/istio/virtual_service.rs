@@ -172,7 +172,11 @@ impl VirtualService {
     /// The policy of a route, as everyone has it.
     fn policy(&self, place: &Place<'_>, context: &Context<'_>) -> Policy {
         let object = format!("VirtualService `{}`", self.object.name);
-        let name = format!("http[{}] of {}", place.order, self.object.name);
+        // What a template decides is no name to speak of.
+        let name = match self.object.name.contains("{{") {
+            true => format!("http[{}]", place.order),
+            false => format!("http[{}] of {}", place.order, self.object.name),
+        };
         let inherits =
             self.is_part.then(|| Why::Other("this VirtualService has no hosts: what leads to it may set this".into()));
         let mut policy =
