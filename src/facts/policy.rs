@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{
-    Backoff, Breaker, Budget, CallId, Callee, Caller, Classes, Confidence, Dialect, Limit, Methods, Nanos, ObjectName,
-    Position, Route, Sourced, Why,
+    Backoff, Breaker, Budget, CallId, Callee, Caller, Classes, Confidence, Dialect, LeftOut, Limit, Methods, Nanos,
+    ObjectName, Position, Route, Sourced, Why,
 };
 use crate::source::Span;
 
@@ -87,8 +87,10 @@ pub struct Policy {
     pub other_host: bool,
     /// What kind of work it does; request-path limits apply to [`Purpose::Request`] only.
     pub purpose: Purpose,
-    /// The object that it belongs to, where another one decides who calls through it (see [`super::Delegation`]).
+    /// The object that it belongs to, where another one decides who calls through it (see [`super::RouteUse`]).
     pub part_of: Option<ObjectName>,
+    /// What it leaves to that other one.
+    pub left_out: LeftOut,
     /// Settings that do nothing or that are rejected.
     pub ineffective: Vec<Ineffective>,
     /// Whether it stands in test code (D-18).
@@ -367,6 +369,7 @@ impl Policy {
             other_host: false,
             purpose: Purpose::Request,
             part_of: None,
+            left_out: LeftOut::default(),
             ineffective: Vec::new(),
             test_code: false,
             confidence: Confidence::High,

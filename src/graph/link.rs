@@ -20,6 +20,7 @@ mod scope;
 mod selectors;
 mod services;
 mod upstreams;
+mod uses;
 
 use std::sync::Arc;
 

@@ -96,7 +96,7 @@ impl<'f> Linker<'f> {
                         .collect();
                     if met.is_empty() {
                         let mut edge = made_by(policy, standing);
-                        edge.one_of = self.routes_of(standing);
+                        edge.one_of = self.routes_of(policy, standing);
                         let edge = edges.add(&mut self.graph, caller, callee, edge);
                         self.hint_protocol(edge);
                         made.insert(edge, policy.route.as_ref().map(|route| (route.list, route.order)));
@@ -107,8 +107,12 @@ impl<'f> Linker<'f> {
                         if *route != policy.route.as_ref().map(|route| (route.list, route.order)) {
                             *route = None;
                         }
+                        let group = self.routes_of(policy, standing);
                         if let Some(edge) = self.graph.edge_weight_mut(*edge) {
                             edge.confidence = edge.confidence.max(standing.confidence);
+                            edge.protocol = edge.protocol.or(spoken(policy));
+                            // What several lists lead to belongs to no choice of one of them.
+                            edge.one_of = edge.one_of.take().filter(|one| Some(one) == group.as_ref());
                         }
                     }
                     if crowded {
@@ -120,14 +124,6 @@ impl<'f> Linker<'f> {
             }
         }
         self.join_choices(made);
-    }
-
-    /// A request takes one of a gateway's routes, also where they stand in an object that it delegates to: the group of
-    /// the calls that the gateway's own routes make.
-    fn routes_of(&self, standing: &Standing) -> Option<Arc<str>> {
-        let delegation = self.scope.facts.delegations.get(standing.delegation?)?;
-        let Caller::Service(gateway) = &delegation.caller else { return None };
-        Some(format!("routes of {}", gateway.host.display()).into())
     }
 
     /// Destinations of one weighted route exclude one another, as long as nothing else leads there.
@@ -318,8 +314,8 @@ impl<'f> Linker<'f> {
         }
         // The policy is itself the object that names the callee.
         let confidence = members.get(caller.index())?.as_caller(true)?;
-        let delegation = standing.delegation.and_then(|index| self.scope.facts.delegations.get(index));
-        let members = delegation.map_or(&policy.caller, |delegation| &delegation.caller);
+        let used = standing.used.and_then(|index| self.scope.facts.route_uses.get(index));
+        let members = used.map_or(&policy.caller, |used| &used.caller);
         self.is_among(members, Some(caller)).then_some(confidence)
     }
 
@@ -378,7 +374,7 @@ impl<'f> Linker<'f> {
                 let slot = *placement.open_at.entry((callee, standing.position)).or_insert(next);
                 if slot == next {
                     let mut edge = made_by(candidate.policy, standing);
-                    edge.protocol = self.spoken_by(callee);
+                    edge.protocol = edge.protocol.or(self.spoken_by(callee));
                     placement.open.push((callee, edge));
                     placement.open_of.entry(callee).or_default().push(slot);
                 }
@@ -482,6 +478,11 @@ fn meets_any(standing: &Standing) -> bool {
     }
 }
 
+/// What the route of a policy says that its requests are spoken in.
+fn spoken(policy: &Policy) -> Option<Protocol> {
+    policy.route.as_ref()?.protocol
+}
+
 /// The edge that a policy proves by itself.
 fn made_by(policy: &Policy, standing: &Standing) -> Edge {
     let is_route = policy.dialect.proxy().is_some();
@@ -490,7 +491,7 @@ fn made_by(policy: &Policy, standing: &Standing) -> Edge {
         source: if is_route { CallSource::Route } else { CallSource::Code },
         span: policy.span,
         per_request: 1.0,
-        protocol: None,
+        protocol: spoken(policy),
         operation: None,
         one_of: None,
         is_async: !standing.position.is_request_path(),

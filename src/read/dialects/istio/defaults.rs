@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{SOURCE, retries};
+use super::{SOURCE, inherit, retries};
 use crate::facts::{
     Attempts, BackoffKind, Callee, Caller, Class, Classes, Confidence, Dialect, Facts, Jitter, Limit, Mesh, Nanos,
     Policy, PolicyId, PolicyKind, Position, Sourced, Why,
@@ -94,10 +94,12 @@ pub(super) fn everyone() -> Callee {
 }
 
 /// Leaves one mesh for each environment of those that were sighted, with its default policies: those of the mesh's
-/// configuration where there is one, else Istio's own. To be called once, when all files are read.
+/// configuration where there is one, else Istio's own; and gives delegates what their roots say. To be called once, when all files are read.
 ///
 /// A sighting without an environment serves all; so does configuration, until an environment has its own.
 pub fn finish(facts: &mut Facts, settings: &ReadSettings) {
+    // First, so that a default that a delegate takes from its root is replaced like the root's own.
+    inherit::settle(facts);
     let (mut sightings, others): (Vec<Mesh>, Vec<Mesh>) =
         std::mem::take(&mut facts.meshes).into_iter().partition(|mesh| mesh.source == SOURCE);
     facts.meshes = others;

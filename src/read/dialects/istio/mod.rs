@@ -8,6 +8,7 @@
 mod defaults;
 mod destination_rule;
 mod host;
+mod inherit;
 mod mesh_config;
 mod retries;
 mod retry_on;

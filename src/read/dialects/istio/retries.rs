@@ -218,9 +218,10 @@ fn fill_conditions(policy: &mut Policy, retries: Node<'_>, rejections: &mut Vec<
 /// What becomes of a written `perTryTimeout`: the proxy drops one that is not below `timeout`; and a try that it cuts is
 /// only retried by conditions that hold for resets.
 fn flaw(policy: &Policy, route: Node<'_>) -> Option<AttemptTimeoutFlaw> {
-    let attempt = policy.attempt_timeout.limit()?;
-    if policy.total.limit.limit().is_some_and(|total| attempt >= total) {
-        return Some(AttemptTimeoutFlaw::NotBelowTotal(policy.total.limit.clone()));
+    policy.attempt_timeout.limit()?;
+    let too_long = not_below_total(policy);
+    if too_long.is_some() {
+        return too_long;
     }
     let retries_cut_tries = match &policy.retries_on.value {
         Value::Known(classes) => classes.contains(Class::TryTimeout),
@@ -233,4 +234,10 @@ fn flaw(policy: &Policy, route: Node<'_>) -> Option<AttemptTimeoutFlaw> {
         let corrected = format!("retryOn: {kept},reset").into();
         AttemptTimeoutFlaw::NeverRetried { add: "reset".into(), corrected }
     })
+}
+
+/// Whether the proxy drops `perTryTimeout`, because it is not below `timeout`.
+pub(super) fn not_below_total(policy: &Policy) -> Option<AttemptTimeoutFlaw> {
+    let (attempt, total) = (policy.attempt_timeout.limit()?, policy.total.limit.limit()?);
+    (attempt >= total).then(|| AttemptTimeoutFlaw::NotBelowTotal(policy.total.limit.clone()))
 }
