@@ -1,8 +1,10 @@
 //! Comments that silence findings: marks what they cover, and remembers which of them did anything. Nothing is deleted.
 
+use std::collections::HashMap;
+
 use crate::facts::{Facts, Scope, Suppression};
 use crate::finding::{Finding, Identity, Suppressed};
-use crate::source::{FileId, Span};
+use crate::source::FileId;
 
 /// For each suppression of the facts, for each rule that it names: whether it covered a finding.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -19,10 +21,15 @@ impl Used {
 /// is already accepted keeps that mark, and the comment still counts as used.
 pub fn apply<'f>(facts: &Facts, findings: impl Iterator<Item = &'f mut Finding>) -> Used {
     let mut used = Used(facts.suppressions.iter().map(|one| vec![false; one.rules.len()]).collect());
-    let mut by_file: std::collections::HashMap<FileId, Vec<usize>> = std::collections::HashMap::new();
+    let mut by_rule: HashMap<(FileId, &str), Named> = HashMap::new();
     for (index, suppression) in facts.suppressions.iter().enumerate() {
-        by_file.entry(suppression.span.file).or_default().push(index);
+        for (place, (rule, _)) in suppression.rules.iter().enumerate() {
+            let (start, end) = extent(suppression);
+            let one = Allowed { start, end, reach: end, index, place };
+            by_rule.entry((suppression.span.file, rule)).or_default().0.push(one);
+        }
     }
+    by_rule.values_mut().for_each(Named::sort);
     for finding in findings {
         let places = match finding.identity {
             Identity::Path { .. } => finding.labels.len(),
@@ -30,18 +37,16 @@ pub fn apply<'f>(facts: &Facts, findings: impl Iterator<Item = &'f mut Finding>)
         };
         let mut by = None;
         for label in finding.labels.iter().take(places) {
-            for index in by_file.get(&label.span.file).into_iter().flatten() {
-                let Some(suppression) = facts.suppressions.get(*index) else { continue };
-                if !covers(suppression, label.span) {
-                    continue;
+            let Some(named) = by_rule.get(&(label.span.file, finding.rule)) else { continue };
+            // The first comment of the file gives the reason.
+            let mut first: Option<usize> = None;
+            for one in named.at(label.span.start) {
+                if let Some(slot) = used.0.get_mut(one.index).and_then(|rules| rules.get_mut(one.place)) {
+                    *slot = true;
                 }
-                for (place, _) in suppression.rules.iter().enumerate().filter(|(_, (rule, _))| rule == finding.rule) {
-                    if let Some(slot) = used.0.get_mut(*index).and_then(|rules| rules.get_mut(place)) {
-                        *slot = true;
-                    }
-                    by = by.or(Some(suppression));
-                }
+                first = Some(first.map_or(one.index, |first| first.min(one.index)));
             }
+            by = by.or(first.and_then(|index| facts.suppressions.get(index)));
         }
         if let Some(suppression) = by
             && finding.suppressed.is_none()
@@ -56,10 +61,44 @@ pub fn apply<'f>(facts: &Facts, findings: impl Iterator<Item = &'f mut Finding>)
     used
 }
 
-/// Whether a place in the same file lies in what a suppression covers.
-fn covers(suppression: &Suppression, place: Span) -> bool {
+/// The range that a suppression covers, in its own file.
+fn extent(suppression: &Suppression) -> (u32, u32) {
     match suppression.scope {
-        Scope::File => true,
-        Scope::Range(range) => (range.start..range.end.max(range.start.saturating_add(1))).contains(&place.start),
+        Scope::File => (0, u32::MAX),
+        Scope::Range(range) => (range.start, range.end.max(range.start.saturating_add(1))),
     }
 }
+
+/// One name in one comment.
+struct Allowed {
+    start: u32,
+    end: u32,
+    /// The furthest end of this one and all before it.
+    reach: u32,
+    index: usize,
+    place: usize,
+}
+
+/// All comments of a file that name one rule, by where they begin to cover.
+#[derive(Default)]
+struct Named(Vec<Allowed>);
+
+impl Named {
+    fn sort(&mut self) {
+        self.0.sort_by_key(|one| (one.start, one.index));
+        let mut reach = 0;
+        for one in &mut self.0 {
+            reach = one.end.max(reach);
+            one.reach = reach;
+        }
+    }
+
+    /// Those that cover a place: from the last that begins before it, backwards as far as any still reaches it.
+    fn at(&self, place: u32) -> impl Iterator<Item = &Allowed> {
+        let before = self.0.get(..self.0.partition_point(|one| one.start <= place)).unwrap_or_default();
+        before.iter().rev().take_while(move |one| one.reach > place).filter(move |one| one.end > place)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -123,6 +123,8 @@ pub struct Route {
     pub path: PathMatch,
     /// Whether it has conditions that are not modelled (headers, queries): it may or may not match.
     pub conditional: bool,
+    /// What the requests that it takes are spoken in, where it takes only those.
+    pub protocol: Option<Protocol>,
 }
 
 /// Which HTTP methods are covered or retried.

@@ -6,10 +6,11 @@
 mod backoff;
 mod call;
 mod delays;
-mod delegation;
 mod failure;
 mod host;
 mod policy;
+mod position;
+mod route_use;
 mod service;
 mod suppression;
 mod time;
@@ -24,12 +25,13 @@ use serde::Serialize;
 pub use backoff::{Backoff, BackoffKind, Jitter, JitterAt};
 pub use call::{Call, CallId, CallSource, Methods, Operation, PathMatch, Protocol, Route, is_idempotent};
 pub use delays::Delay;
-pub use delegation::{Delegation, ObjectName};
 pub use failure::{Class, Classes};
 pub use policy::{
-    AttemptTimeoutFlaw, Attempts, Check, Count, Counts, Dialect, Exhausted, Hedging, Ineffective, Measures, Policy,
-    PolicyId, PolicyKind, Position, Proxy, Purpose, Total,
+    AttemptTimeoutFlaw, Attempts, Check, Count, Counts, Exhausted, Hedging, Ineffective, Measures, Policy, PolicyId,
+    PolicyKind, Purpose, Total,
 };
+pub use position::{Dialect, Position, Proxy};
+pub use route_use::{LeftOut, ObjectName, RouteUse};
 pub use service::{
     Accept, Callee, Caller, Evidence, Host, KubeService, Mesh, Namespace, Service, ServiceRef, ServiceSource, Workload,
 };
@@ -61,8 +63,8 @@ pub struct Facts {
     pub namespaces: Vec<Namespace>,
     /// Meshes of which objects were seen.
     pub meshes: Vec<Mesh>,
-    /// VirtualServices that leave routes to others.
-    pub delegations: Vec<Delegation>,
+    /// Who uses the routes of other objects.
+    pub route_uses: Vec<RouteUse>,
     /// Comments that suppress findings.
     pub suppressions: Vec<Suppression>,
     /// Comments to retrylint that are not understood.
@@ -175,7 +177,7 @@ impl Facts {
         self.kube_services.append(&mut other.kube_services);
         self.namespaces.append(&mut other.namespaces);
         self.meshes.append(&mut other.meshes);
-        self.delegations.append(&mut other.delegations);
+        self.route_uses.append(&mut other.route_uses);
         self.suppressions.append(&mut other.suppressions);
         self.misdirected.append(&mut other.misdirected);
         self.problems.append(&mut other.problems);
@@ -199,7 +201,7 @@ impl Facts {
         self.kube_services.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
         self.namespaces.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
         self.meshes.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
-        self.delegations.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
+        self.route_uses.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
     }
 
     /// The policy of an id.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{
-    Backoff, Breaker, Budget, CallId, Callee, Caller, Classes, Confidence, Limit, Methods, Nanos, ObjectName, Route,
-    Sourced, Why,
+    Backoff, Breaker, Budget, CallId, Callee, Caller, Classes, Confidence, Dialect, LeftOut, Limit, Methods, Nanos,
+    ObjectName, Position, Route, Sourced, Why,
 };
 use crate::source::Span;
 
@@ -89,8 +89,10 @@ pub struct Policy {
     pub other_host: bool,
     /// What kind of work it does; request-path limits apply to [`Purpose::Request`] only.
     pub purpose: Purpose,
-    /// The object that it belongs to, where another one decides who calls through it (see [`super::Delegation`]).
+    /// The object that it belongs to, where another one decides who calls through it (see [`super::RouteUse`]).
     pub part_of: Option<ObjectName>,
+    /// What it leaves to that other one.
+    pub left_out: LeftOut,
     /// Settings that do nothing or that are rejected.
     pub ineffective: Vec<Ineffective>,
     /// Whether it stands in test code (D-18).
@@ -172,6 +174,8 @@ pub enum AttemptTimeoutFlaw {
     NeverRetried {
         /// What to add so that a timed-out try is retried: `reset`, `gateway-error` or `5xx`.
         add: Cow<'static, str>,
+        /// The setting with that added, as text to be copied.
+        corrected: Cow<'static, str>,
     },
 }
 
@@ -189,129 +193,6 @@ pub enum PolicyKind {
     Default,
     /// No retrying at all: only time limits or a method to remember for the arithmetic. Not listed by `policies`.
     TimeLimit,
-}
-
-/// Where a retrying party stands on an edge, outermost first (D-6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Position {
-    /// The caller's own code and its settings.
-    CallerCode,
-    /// The caller's sidecar.
-    ClientSidecar,
-    /// An egress gateway.
-    EgressGateway,
-    /// A mesh gateway, API gateway or load balancer in between.
-    Gateway,
-    /// The callee's sidecar, Istio's inbound policy too.
-    ServerSidecar,
-    /// The callee's own server and middleware.
-    CalleeInbound,
-    /// A message broker.
-    Broker,
-    /// A message consumer.
-    Consumer,
-    /// A job runner.
-    Job,
-    /// A workflow engine.
-    Workflow,
-}
-
-impl Position {
-    /// All of them, outermost first.
-    pub const ALL: [Position; 10] = [
-        Position::CallerCode,
-        Position::ClientSidecar,
-        Position::EgressGateway,
-        Position::Gateway,
-        Position::ServerSidecar,
-        Position::CalleeInbound,
-        Position::Broker,
-        Position::Consumer,
-        Position::Job,
-        Position::Workflow,
-    ];
-
-    /// The name used in output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Position::CallerCode => "caller-code",
-            Position::ClientSidecar => "client-sidecar",
-            Position::EgressGateway => "egress-gateway",
-            Position::Gateway => "gateway",
-            Position::ServerSidecar => "server-sidecar",
-            Position::CalleeInbound => "callee-inbound",
-            Position::Broker => "broker",
-            Position::Consumer => "consumer",
-            Position::Job => "job",
-            Position::Workflow => "workflow",
-        }
-    }
-
-    /// The position of a name.
-    pub fn parse(name: &str) -> Option<Position> {
-        Position::ALL.into_iter().find(|position| position.name() == name)
-    }
-
-    /// The coarse form that `policies` JSON calls `layer` (D-19).
-    pub fn layer(self) -> &'static str {
-        match self {
-            Position::CallerCode | Position::Consumer | Position::Job => "application",
-            other => other.name(),
-        }
-    }
-
-    /// Whether a user's request waits here (D-17): such positions have the request-path limits.
-    pub fn is_request_path(self) -> bool {
-        self <= Position::CalleeInbound
-    }
-
-    /// Whether a proxy stands here, which answers in its own words when it gives up (D-10).
-    pub fn is_proxy(self) -> bool {
-        matches!(self, Position::ClientSidecar | Position::EgressGateway | Position::Gateway | Position::ServerSidecar)
-    }
-}
-
-/// The spelling of a policy: what its help text is written in and how its proxy behaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Dialect {
-    /// Envoy's own configuration.
-    Envoy,
-    /// Istio resources.
-    Istio,
-    /// Microsoft.Extensions.Http.Resilience settings.
-    Dotnet,
-    /// The generic `retry:` shape in YAML or JSON that no known reader claims.
-    Generic,
-    /// A services manifest.
-    Manifest,
-    /// Source code.
-    Code,
-}
-
-impl Dialect {
-    /// The proxy behind it, if one is: decides what is handed outward after giving up.
-    pub fn proxy(self) -> Option<Proxy> {
-        match self {
-            Dialect::Envoy | Dialect::Istio => Some(Proxy::Envoy),
-            Dialect::Dotnet | Dialect::Generic | Dialect::Manifest | Dialect::Code => None,
-        }
-    }
-}
-
-/// Proxies by what they hand outward (the table of D-10).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Proxy {
-    /// Envoy and what is built on it.
-    Envoy,
-    /// nginx.
-    Nginx,
-    /// HAProxy.
-    Haproxy,
-    /// Traefik.
-    Traefik,
 }
 
 /// Hedging: further copies of a request, sent on a timer instead of on a failure.
@@ -508,6 +389,7 @@ impl Policy {
             other_host: false,
             purpose: Purpose::Request,
             part_of: None,
+            left_out: LeftOut::default(),
             ineffective: Vec::new(),
             test_code: false,
             confidence: Confidence::High,

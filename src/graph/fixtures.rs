@@ -250,7 +250,7 @@ pub(crate) fn callee(text: &str) -> Callee {
 
 /// A route of the list that starts at `list`.
 pub(crate) fn route(list: Span, order: u32, path: PathMatch) -> Route {
-    Route { list, order, methods: Methods::Any, path, conditional: false }
+    Route { list, order, methods: Methods::Any, path, conditional: false, protocol: None }
 }
 
 /// An environment's name.

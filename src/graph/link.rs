@@ -20,6 +20,7 @@ mod scope;
 mod selectors;
 mod services;
 mod upstreams;
+mod uses;
 
 use std::sync::Arc;
 
@@ -124,7 +125,8 @@ impl<'f> Linker<'f> {
             let (caller, callee) = (self.node(caller, call.span), self.node(callee, call.span));
             ends.push(Ends { caller, callee, id, call });
         }
-        let edges = Edges::link(&mut self.graph, ends);
+        let with_policy = self.scope.policies().filter_map(|(_, policy)| policy.call).collect();
+        let edges = Edges::link(&mut self.graph, ends, &with_policy);
         for edge in self.graph.edge_indices() {
             self.hint_protocol(edge);
         }

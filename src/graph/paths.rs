@@ -18,7 +18,7 @@ use super::tries::{self, Scratch, View};
 use super::{Edge, Hop, Path, System};
 use crate::facts::Class;
 
-/// Ways looked at in one circle.
+/// Ways looked at in one circle, and hops looked back over to see that none of them repeats itself.
 const WORK: usize = 1 << 20;
 
 /// A way from a root to a service.
@@ -43,6 +43,8 @@ struct Search<'s, 'a> {
     /// One number for each sequence of edges.
     paths: HashMap<(EdgeIndex, u32), u32>,
     scratch: Scratch,
+    /// What was looked at within circles so far, as [`WORK`] counts it.
+    spent: usize,
 }
 
 /// The `k` paths to a service with the greatest products of tries, the greatest first; of equals the shorter. Each path
@@ -79,7 +81,8 @@ impl<'s, 'a> BestPaths<'s, 'a> {
 
 impl<'s, 'a> Search<'s, 'a> {
     fn new(system: &'s System<'a>, k: usize) -> Self {
-        Search { system, k, ways: Vec::new(), best: HashMap::new(), paths: HashMap::new(), scratch: Scratch::default() }
+        let (ways, best, paths) = (Vec::new(), HashMap::new(), HashMap::new());
+        Search { system, k, ways, best, paths, scratch: Scratch::default(), spent: 0 }
     }
 
     /// The best paths to a service whose callers' lists are filled.
@@ -146,27 +149,32 @@ impl<'s, 'a> Search<'s, 'a> {
     /// come to a service again.
     fn circle(&mut self, knot: &Knot) {
         let system = self.system;
-        let cost = knot.edges.len().max(1) * self.k * system.alike.count();
-        let rounds = knot.nodes.len().min((WORK / cost).max(1));
         for node in &knot.nodes {
             self.arrive(*node, |search, edge| !search.system.order.is_internal(&search.system.net, edge.id()));
         }
-        for _ in 0..rounds {
-            let before: HashMap<(NodeIndex, usize), Vec<u32>> = self.best.clone();
-            let mut is_new = false;
+        let kinds = system.alike.count();
+        let keys = || knot.nodes.iter().flat_map(|node| (0..kinds).map(move |kind| (*node, kind)));
+        let until = self.spent.saturating_add(WORK);
+        let mut before: Vec<Vec<u32>> = keys().map(|key| self.edges_of(key)).collect();
+        for _ in 0..knot.nodes.len() {
             for node in &knot.nodes {
-                self.arrive(*node, |_, _| true);
+                // Within one round, too: in a ring, each way is one hop longer than the one before it.
+                if self.spent < until {
+                    self.arrive(*node, |_, _| true);
+                }
             }
-            for key in knot.nodes.iter().flat_map(|node| (0..system.alike.count()).map(move |kind| (*node, kind))) {
-                let paths = |ids: Option<&Vec<u32>>| -> Vec<u32> {
-                    ids.into_iter().flatten().filter_map(|id| Some(self.ways.get(*id as usize)?.path)).collect()
-                };
-                is_new |= paths(before.get(&key)) != paths(self.best.get(&key));
-            }
-            if !is_new {
+            let now: Vec<Vec<u32>> = keys().map(|key| self.edges_of(key)).collect();
+            if now == before || self.spent >= until {
                 break;
             }
+            before = now;
         }
+    }
+
+    /// The sequences of edges of a list.
+    fn edges_of(&self, key: (NodeIndex, usize)) -> Vec<u32> {
+        let ids = self.best.get(&key).into_iter().flatten();
+        ids.filter_map(|id| Some(self.ways.get(*id as usize)?.path)).collect()
     }
 
     /// Every way over one edge if `class` goes back over it.
@@ -184,8 +192,12 @@ impl<'s, 'a> Search<'s, 'a> {
             let Some(before) = self.best.get(&key) else { continue };
             for id in before.clone() {
                 let Some(way) = self.ways.get(id as usize).copied() else { continue };
-                if may_repeat && self.passes(&way, edge.target()) {
-                    continue;
+                if may_repeat {
+                    let (passes, hops) = self.passes(&way, edge.target());
+                    self.spent = self.spent.saturating_add(1 + hops);
+                    if passes {
+                        continue;
+                    }
                 }
                 let next = self.paths.len() as u32 + 1;
                 let path = *self.paths.entry((edge.id(), way.path)).or_insert(next);
@@ -199,17 +211,25 @@ impl<'s, 'a> Search<'s, 'a> {
         }
     }
 
-    /// Whether a way has come through a service.
-    fn passes(&self, way: &Way, node: NodeIndex) -> bool {
+    /// Whether a way has come through a service, and how many hops it took to see that. Once out of the service's circle, a
+    /// way is not in it again.
+    fn passes(&self, way: &Way, node: NodeIndex) -> (bool, usize) {
+        let order = &self.system.order;
+        let knot = order.knot_of(node);
         let mut at = Some(*way);
+        let mut hops = 0;
         while let Some(Way { last: Some((edge, _, _, before)), .. }) = at {
+            hops += 1;
             let ends = self.system.net.graph.edge_endpoints(edge);
             if ends.is_some_and(|(from, to)| from == node || to == node) {
-                return true;
+                return (true, hops);
+            }
+            if knot.is_some() && ends.is_none_or(|(from, _)| order.knot_of(from) != knot) {
+                break;
             }
             at = self.ways.get(before as usize).copied();
         }
-        false
+        (false, hops)
     }
 
     /// A way with the factors of its hops. Ways are kept for kinds of failure; here each hop gets the class of its kind that
@@ -372,5 +392,22 @@ mod tests {
         let calls = [("web", "a", 2), ("a", "b", 2), ("b", "a", 3), ("b", "b", 7), ("b", "db", 1), ("cron", "b", 1)];
         assert_eq!(shown(plain(&calls), "db", 9), ["4: web x2 a x2 b x1 db", "1: cron x1 b x1 db"]);
         assert_eq!(shown(plain(&calls), "a", 9), ["3: cron x1 b x3 a", "2: web x2 a"]);
+    }
+
+    /// Every service calls the next twenty: ways round are long, and each must be looked back over.
+    #[test]
+    fn a_large_tangle_costs_no_more_than_its_share() {
+        let mut sketch = Sketch::default();
+        for i in 0..200 {
+            for next in 1..=20 {
+                sketch.call(&format!("s-{i}"), &format!("s-{}", (i + next) % 200), [code(2)]);
+            }
+        }
+        sketch.analysed(|system| {
+            let spent = BestPaths::new(system, 3).search.spent;
+            // Until the work is used up, and to the end of the service at which that happens: 20 callers, 3 ways of up to
+            // 200 hops from each, for every class that may be meant.
+            assert!((WORK..WORK + 20 * 3 * 200 * Class::COUNT).contains(&spent), "{spent}");
+        });
     }
 }

@@ -20,6 +20,9 @@ pub fn trees(object: Node<'_>, text: &str, words: &Words) -> Vec<(Tree, bool)> {
     for entry in entries {
         let Some(kind) = kind(entry.key) else { continue };
         let Some(block) = Block::of(entry.value, text).filter(|block| words.hold(&block.text)) else { continue };
+        if kind == Some(FileKind::Json) && !block.is_json() {
+            continue;
+        }
         let mut tree = data::parse(kind.unwrap_or(FileKind::Yaml), entry.key, object.span().file, &block.text);
         // `nginx.conf` or a script read as YAML is often one long scalar.
         if kind.is_none() && !tree.documents().any(Node::is_map) {
@@ -91,6 +94,20 @@ impl Block {
         same.then_some(Block { text, lines })
     }
 
+    /// Whether it is a value of its own rather than a piece that is pasted into one (Istio's `custom_bootstrap.json` may
+    /// begin with a key).
+    fn is_json(&self) -> bool {
+        let mut rest = self.text.trim_start();
+        while let Some((_, behind)) = rest
+            .strip_prefix("//")
+            .map(|comment| comment.split_once('\n').unwrap_or_default())
+            .or_else(|| rest.strip_prefix("/*").and_then(|comment| comment.split_once("*/")))
+        {
+            rest = behind.trim_start();
+        }
+        rest.starts_with(['{', '['])
+    }
+
     /// Where a place of the block stands in the file.
     fn outer(&self, at: u32) -> u32 {
         let line = self.lines.partition_point(|(start, _)| *start <= at).saturating_sub(1);
@@ -106,6 +123,7 @@ impl Block {
         for node in &mut tree.nodes {
             (node.start, node.end) = (self.outer(node.start), self.outer_end(node.start, node.end));
         }
+        tree.printed.iter_mut().for_each(|line| *line = self.outer(*line));
         let spans = tree.comments.iter_mut().map(|comment| &mut comment.span);
         for span in spans.chain(tree.errors.iter_mut().map(|error| &mut error.span)) {
             (span.start, span.end) = (self.outer(span.start), self.outer_end(span.start, span.end));

@@ -96,6 +96,10 @@ fn parse_with(dialects: &[&'static Dialect], words: &Words, input: Input<'_>, na
     let has_signs = || SIGNS.iter().any(|sign| input.text.contains(sign)) || is_manifest(input);
     let is_recognised = !documents.is_empty() || (has_words && has_signs());
     let tells_errors = named || has_words;
+    // What nothing here knows is none of its business beyond what could not be read.
+    if !is_recognised && !named {
+        trees.iter_mut().filter(|tree| tree.is_lenient).for_each(|tree| tree.errors.clear());
+    }
     Parsed { trees, documents, kind: input.kind, tells_errors, is_recognised }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Report, summary::Summary};
+use super::{Report, summary::Summary, text::visible};
 use crate::finding::{Label, Suppressed};
 use crate::source::{Sources, Span};
 
@@ -40,8 +40,23 @@ pub fn render(report: &Report<'_>) -> String {
 /// Any document, readable and with a line break at the end.
 pub fn print(document: &impl Serialize) -> String {
     // Text keys and finite numbers: writing to memory cannot fail.
-    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
+    let mut text = escaped(serde_json::to_string_pretty(document).unwrap_or_default());
     text.push('\n');
+    text
+}
+
+/// JSON may go to a terminal or a log as well, and needs to escape no more than the first 32 characters: the others on which
+/// a terminal acts are escaped here. Outside of strings a document has none of them but line breaks.
+fn escaped(json: String) -> String {
+    let acts = |c: char| c != '\n' && visible(c).is_some();
+    if !json.contains(acts) {
+        return json;
+    }
+    let mut text = String::with_capacity(json.len() + json.len() / 16);
+    for c in json.chars() {
+        // None of them lies beyond the basic plane, where it would take two escapes.
+        if acts(c) { text.push_str(&format!("\\u{:04x}", c as u32)) } else { text.push(c) }
+    }
     text
 }
 
@@ -136,6 +151,15 @@ impl<'a> SuppressedJson<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_acts_on_stands_in_it_and_nothing_is_lost() {
+        let text = "a\u{1b}[31m\u{7f}\u{9b}31m\u{202e}\u{2066}\u{200b}\u{feff}\n é☕😀";
+        let printed = print(&[text]);
+        assert!(!printed.contains(|c: char| c != '\n' && visible(c).is_some()), "{printed}");
+        assert!(printed.contains("\\u007f\\u009b31m\\u202e") && printed.contains("é☕😀"), "{printed}");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&printed).unwrap(), [text]);
+    }
     use crate::finding::Finding;
     use crate::report::{Entry, examples};
 

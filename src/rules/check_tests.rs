@@ -41,6 +41,18 @@ fn a_pool_is_filled_by_retries_and_not_by_slow_answers() {
 }
 
 #[test]
+fn no_pool_is_counted_for_requests_that_go_round_without_an_end() {
+    let mut fixture = Fixture::new();
+    let (web, ledger) = (fixture.service("web"), fixture.service("ledger"));
+    let at = fixture.place();
+    fixture.graph[web].service.pool = Some(Sourced::written(200, at));
+    fixture.nodes[web.index()].rate = Some(f64::INFINITY);
+    let policy = fixture.policy(3, |policy| attempt_timeout(policy, Nanos::from_secs(2)));
+    fixture.call(web, ledger, &[policy]);
+    assert_eq!(fixture.check("pool-exhaustion").len(), 0);
+}
+
+#[test]
 fn a_pool_that_is_large_enough_or_not_declared_is_fine() {
     let pool = |slots: Option<u64>, total: Option<Nanos>| {
         let mut fixture = Fixture::new();

@@ -15,6 +15,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         }
         let retries =
             policy.tries().map_or_else(|| "retries".to_owned(), |tries| words::retries(tries.saturating_sub(1)));
+        let starts = if policy.tries() == Some(2) { "starts" } else { "start" };
         let site = advice::site(policy, policy.attempt_timeout.span());
         match flaw {
             AttemptTimeoutFlaw::NotBelowTotal(total) => {
@@ -32,7 +33,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
                     _ => "",
                 };
                 let draft = findings
-                    .report(site, format!("{text}, so one slow try uses up all of it and {retries} never start"));
+                    .report(site, format!("{text}, so one slow try uses up all of it and {retries} never {starts}"));
                 // The smallest total that gives every try its time.
                 let room = limit.times(policy.tries().unwrap_or(2))
                     + policy.delays(policy.tries().unwrap_or(2) - 1).map(|d| d.greatest).unwrap_or_default();
@@ -46,14 +47,17 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
                     draft.related(span, format!("the whole request ends after {whole}"));
                 }
             }
-            AttemptTimeoutFlaw::NeverRetried { add } => {
+            AttemptTimeoutFlaw::NeverRetried { corrected, .. } => {
                 let text = format!("a try that is cut after {limit} is not retried");
                 let draft = findings.report(
                     site,
-                    format!("{text}: `{}` retries only failures in which nothing was sent, so {limit} is the limit of the whole call", policy.name),
+                    format!(
+                        "{text}: `{}` retries other failures only, so the first slow try ends the call",
+                        policy.name
+                    ),
                 );
                 draft.about(id, policy).label(text).help(format!(
-                    "add `{add}` to what is retried, if the request may be repeated; else a plain timeout says the same"
+                    "`{corrected}` retries it, if the request may be repeated; else a plain timeout says the same"
                 ));
                 if let Some(span) = policy.retries_on.span() {
                     draft.related(span, "a timed-out try is none of these");

@@ -130,6 +130,7 @@ pub fn check(systems: &[System], options: Options) -> Vec<Finding> {
         drafts.append(&mut own);
     }
     let mut drafts = settle::merge(drafts);
+    settle::hold_everywhere(&mut drafts, systems.len(), facts);
     let used = suppress::apply(facts, drafts.iter_mut().map(|draft| &mut draft.finding));
     let mut drafts = settle::join_defaults(drafts);
     let mut unused = unused_suppression::drafts(facts, &used);

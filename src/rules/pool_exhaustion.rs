@@ -46,6 +46,8 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         let Some(node) = graph.node_weight(caller) else { continue };
         let Some(pool) = &node.service.pool else { continue };
         let rate = system.amplification.nodes.get(caller.index()).and_then(|load| load.rate);
+        // Where requests go round without an end, retry-cycle has said so; no pool is large enough then.
+        let rate = rate.filter(|rate| rate.is_finite());
         let (Some(&slots), Some(per_second)) = (pool.known(), rate) else { continue };
         let mut holds: Vec<Hold> = graph
             .edges_directed(caller, Direction::Outgoing)

@@ -42,7 +42,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             continue;
         }
         let best = paths.to(node);
-        if let Some(path) = best.first().filter(|path| is_product_of_hops(path)) {
+        if let Some(path) = best.first().filter(|path| is_product_of_hops(load, path)) {
             report(system, node, load, path, &best, findings);
             explain(system, path, &mut explained);
         }
@@ -67,10 +67,12 @@ fn multiplies(hop: &Hop) -> bool {
     hop.factor.tries > Amount::ONE
 }
 
-/// Whether two or more hops multiply, the last one among them. One hop alone is stacked-retries; where the last one adds
-/// nothing, the service above it has the same number and is the place to look.
-fn is_product_of_hops(path: &Path) -> bool {
-    path.hops.last().is_some_and(multiplies) && path.hops.iter().filter(|hop| multiplies(hop)).count() >= 2
+/// Whether two or more hops multiply, the last one among them. One hop alone is stacked-retries, unless requests come over it
+/// once in each round of a cycle; where the last one adds nothing, the service above it has the same number and is the place
+/// to look.
+fn is_product_of_hops(load: &NodeLoad, path: &Path) -> bool {
+    let multiplying = path.hops.iter().filter(|hop| multiplies(hop)).count();
+    path.hops.last().is_some_and(multiplies) && (multiplying >= 2 || load.worst > path.product)
 }
 
 /// Remembers what this path says about the services on it.
@@ -99,8 +101,16 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: 
     let least = if load.is_lower_bound { "at least " } else { "" };
     let about = if load.about { "about " } else { "" };
     let many = load.worst;
-    let message =
-        format!("one request to `{}` can become {least}{about}{many} requests at `{}`", root.display, callee.display);
+    // Calls per request are in no product of tries: where there are more or fewer than one, the figure is a multiple.
+    let has_fan_out =
+        path.hops.iter().filter_map(|hop| system.net.graph.edge_weight(hop.edge)).any(|edge| edge.per_request != 1.0);
+    let what = if has_fan_out { "times as many at" } else { "requests at" };
+    let message = format!(
+        "one request to `{}` can become {least}{about}{many} {what} `{}`{}",
+        root.display,
+        callee.display,
+        if has_fan_out { " as without retries" } else { "" }
+    );
     let draft = findings.report(site, message);
     draft.severity(severity).path(&root.display, &callee.display).weight(many.as_f64());
     label_hops(system, path, draft);

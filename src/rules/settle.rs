@@ -82,6 +82,18 @@ pub(super) fn merge(drafts: Vec<Draft>) -> Vec<Draft> {
     out
 }
 
+/// What holds at one place in all environments, and rests on files that belong to none of them, is no matter of
+/// environments. A path is: each environment has its own numbers.
+pub(super) fn hold_everywhere(drafts: &mut [Draft], environments: usize, facts: &Facts) {
+    let is_shared = |label: &Label| facts.file(label.span.file).is_some_and(|file| file.environment.is_none());
+    for Draft { finding, .. } in drafts {
+        let is_place = matches!(finding.identity, Identity::Place(_));
+        if is_place && finding.environments.len() == environments && finding.labels.iter().all(is_shared) {
+            finding.environments.clear();
+        }
+    }
+}
+
 fn join_environments(kept: &mut Draft, mut other: Draft) {
     let mut environments = std::mem::take(&mut kept.finding.environments);
     environments.append(&mut other.finding.environments);
@@ -150,7 +162,8 @@ fn joined(mut first: Draft, others: Vec<Draft>) -> Draft {
     first
 }
 
-/// Groups and sorts: worst first, then by path, position and rule.
+/// Groups and sorts: worst first, of one level what is about load before what is about time, safety and the rest, then by
+/// path, position and rule.
 pub(super) fn finish(drafts: Vec<Draft>, facts: &Facts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = drafts.into_iter().map(|draft| draft.finding).collect();
     findings.sort_by(order);
@@ -161,8 +174,10 @@ pub(super) fn finish(drafts: Vec<Draft>, facts: &Facts) -> Vec<Finding> {
 fn order(a: &Finding, b: &Finding) -> Ordering {
     let place =
         |finding: &Finding| finding.labels.first().map(|label| (label.span.file, label.span.start, label.span.end));
+    let about = |finding: &Finding| super::find(finding.rule).map(|rule| rule.meta().category);
     b.severity
         .cmp(&a.severity)
+        .then_with(|| about(a).cmp(&about(b)))
         .then_with(|| place(a).cmp(&place(b)))
         .then_with(|| a.rule.cmp(b.rule))
         .then_with(|| a.message.cmp(&b.message))

@@ -10,19 +10,24 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         let path = file.map_or("a file", |file| &*file.path);
         // A template is no mistake of the reader's: what it says is known only once it is rendered.
         let matters = !problem.template && (problem.recognised || file.is_some_and(|file| file.named));
+        // One text for all templates, so that those of a chart are shown as one.
         let (message, label) = if problem.partial {
             (problem.message.clone(), "left out; the rest of the file is read")
+        } else if problem.template {
+            (
+                "a template cannot be read to its end before it is rendered".to_string(),
+                "decided when the template is rendered",
+            )
         } else {
             (format!("{path} cannot be read: {}", problem.message), "reading broke here")
         };
         let draft = findings.report(problem.span, message);
         draft.severity(if matters { Severity::Warning } else { Severity::Note }).everywhere();
+        draft.label(label);
         if problem.template {
-            draft
-                .label("decided when the template is rendered")
-                .help("render the chart (`helm template`) and run over the result, to have it checked too");
+            draft.help("render the chart (`helm template`) and run over the result, to have it checked too");
         } else {
-            draft.label(label).help(if problem.partial {
+            draft.help(if problem.partial {
                 "change it: until then what it says is in no number"
             } else {
                 "mend the file, or leave it out with `exclude` under [scan] in retrylint.toml"

@@ -33,15 +33,16 @@ pub(super) struct Edges {
 const MOST_JOINS: usize = 4096;
 
 impl Edges {
-    /// Adds the edges of all calls, in the order in which their first calls stand in the facts.
-    pub fn link(graph: &mut DiGraph<Node, Edge>, mut ends: Vec<Ends<'_>>) -> Edges {
+    /// Adds the edges of all calls, in the order in which their first calls stand in the facts. `with_policy`: those that
+    /// bring a policy of their own.
+    pub fn link(graph: &mut DiGraph<Node, Edge>, mut ends: Vec<Ends<'_>>, with_policy: &HashSet<CallId>) -> Edges {
         let mut edges = Edges::default();
         ends.sort_unstable_by_key(|end| (end.caller, end.callee, end.id));
         let mut groups: Vec<&[Ends]> = ends.chunk_by(|a, b| (a.caller, a.callee) == (b.caller, b.callee)).collect();
         groups.sort_unstable_by_key(|group| group.first().map(|end| end.id));
         for group in groups {
             let Some(first) = group.first() else { continue };
-            for part in split(group) {
+            for part in split(group, with_policy) {
                 let Some(edge) = unite(&part) else { continue };
                 let edge = edges.add(graph, first.caller, first.callee, edge);
                 for end in part.counted.iter().chain(&part.joined) {
@@ -107,7 +108,7 @@ struct Part<'a> {
 }
 
 /// Splits the calls of one pair by operation. What is not known may be any of the known ones.
-fn split<'a>(group: &[Ends<'a>]) -> Vec<Part<'a>> {
+fn split<'a>(group: &[Ends<'a>], with_policy: &HashSet<CallId>) -> Vec<Part<'a>> {
     if let [only] = group {
         return vec![Part { operation: known_operation(only.call).cloned(), counted: vec![*only], joined: Vec::new() }];
     }
@@ -130,10 +131,28 @@ fn split<'a>(group: &[Ends<'a>]) -> Vec<Part<'a>> {
             }
         }
     }
+    let mut parts: Vec<Part> = parts.into_iter().flat_map(|part| entries_apart(part, with_policy)).collect();
     for part in &mut parts {
         part.counted.sort_unstable_by_key(|end| end.id);
     }
     parts
+}
+
+/// Entries of one list are calls of their own: each may have its own retries, and one that does not wait says nothing
+/// about the others. Those that differ in nothing stay one call, made so many times. What code or a route says of the pair
+/// may be any of them. Where several lists speak of the pair, which entry is which cannot be told, and they stay together.
+fn entries_apart<'a>(part: Part<'a>, with_policy: &HashSet<CallId>) -> Vec<Part<'a>> {
+    let (entries, others): (Vec<Ends>, Vec<Ends>) = part.counted.iter().copied().partition(|end| is_list(end.call));
+    let lists: HashSet<FileId> = entries.iter().map(file).collect();
+    let joins = entries.len().saturating_mul(others.len() + part.joined.len());
+    let kinds: HashSet<_> = entries.iter().map(|end| (end.call.protocol, end.call.is_async)).collect();
+    let differ = kinds.len() > 1 || entries.iter().any(|end| with_policy.contains(&end.id));
+    if entries.len() < 2 || lists.len() != 1 || !differ || joins > MOST_JOINS {
+        return vec![part];
+    }
+    let joined: Vec<Ends> = others.into_iter().chain(part.joined).collect();
+    let apart = |entry| Part { operation: part.operation.clone(), counted: vec![entry], joined: joined.clone() };
+    entries.into_iter().map(apart).collect()
 }
 
 /// One part for each operation; `POST` alone or `/charge` alone is part of the only `POST /charge` that it fits.

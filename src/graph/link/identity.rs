@@ -58,12 +58,13 @@ pub(super) struct Place {
     pub caller: Option<Id>,
 }
 
-/// Names of clusters: each proxy has its own, so they are looked up in the file, then with the caller, and without
-/// either only where all proxies agree.
+/// Names of clusters: each proxy has its own, so they are looked up in the file, then with the caller, then in the folder
+/// if all of its proxies agree, and elsewhere only where all proxies do.
 #[derive(Default)]
 struct Clusters {
     by_file: HashMap<(Id, FileId), Id>,
     by_caller: HashMap<(Id, Id), Id>,
+    by_folder: HashMap<(Id, u32), Option<Id>>,
     anywhere: HashMap<Id, Option<Id>>,
 }
 
@@ -79,6 +80,8 @@ pub(super) struct Identities {
     ids: HashMap<(u32, u32), Id>,
     all: Vec<Identity>,
     clusters: Clusters,
+    /// The folder of each file, as a number.
+    folders: Vec<u32>,
 }
 
 impl Identities {
@@ -95,7 +98,13 @@ impl Identities {
             ids: HashMap::new(),
             all: Vec::new(),
             clusters: Clusters::default(),
+            folders: Vec::with_capacity(scope.facts.files.len()),
         };
+        let mut folders: HashMap<&str, u32> = HashMap::new();
+        for at in 0..scope.facts.files.len() as u32 {
+            let next = folders.len() as u32;
+            names.folders.push(*folders.entry(scope.folder(FileId(at))).or_insert(next));
+        }
         names.gather_spaces(scope);
         names.gather_homes(scope);
         names.gather_objects(scope);
@@ -251,9 +260,12 @@ impl Identities {
         if let Some(caller) = caller {
             self.clusters.by_caller.entry((alias, caller)).or_insert(target);
         }
-        let anywhere = self.clusters.anywhere.entry(alias).or_insert(Some(target));
-        if *anywhere != Some(target) {
-            *anywhere = None;
+        let folder = self.folders.get(file.0 as usize).copied().unwrap_or(NOWHERE);
+        for known in [
+            self.clusters.by_folder.entry((alias, folder)).or_insert(Some(target)),
+            self.clusters.anywhere.entry(alias).or_insert(Some(target)),
+        ] {
+            *known = known.filter(|known| *known == target);
         }
     }
 
@@ -268,7 +280,9 @@ impl Identities {
         let clusters = &self.clusters;
         let here = place.file.and_then(|file| clusters.by_file.get(&(id, file)));
         let callers = place.caller.and_then(|caller| clusters.by_caller.get(&(id, caller)));
-        let target = here.or(callers).copied().or_else(|| clusters.anywhere.get(&id).copied().flatten());
+        let folder = || clusters.by_folder.get(&(id, *self.folders.get(place.file?.0 as usize)?)).copied().flatten();
+        let anywhere = || clusters.anywhere.get(&id).copied().flatten();
+        let target = here.or(callers).copied().or_else(folder).or_else(anywhere);
         target.map_or(id, |target| self.follow(target))
     }
 

@@ -96,7 +96,7 @@ impl<'f> Linker<'f> {
                         .collect();
                     if met.is_empty() {
                         let mut edge = made_by(policy, standing);
-                        edge.one_of = self.routes_of(standing);
+                        edge.one_of = self.routes_of(policy, standing);
                         let edge = edges.add(&mut self.graph, caller, callee, edge);
                         self.hint_protocol(edge);
                         made.insert(edge, policy.route.as_ref().map(|route| (route.list, route.order)));
@@ -107,8 +107,12 @@ impl<'f> Linker<'f> {
                         if *route != policy.route.as_ref().map(|route| (route.list, route.order)) {
                             *route = None;
                         }
+                        let group = self.routes_of(policy, standing);
                         if let Some(edge) = self.graph.edge_weight_mut(*edge) {
                             edge.confidence = edge.confidence.max(standing.confidence);
+                            edge.protocol = edge.protocol.or(spoken(policy));
+                            // What several lists lead to belongs to no choice of one of them.
+                            edge.one_of = edge.one_of.take().filter(|one| Some(one) == group.as_ref());
                         }
                     }
                     if crowded {
@@ -120,14 +124,6 @@ impl<'f> Linker<'f> {
             }
         }
         self.join_choices(made);
-    }
-
-    /// A request takes one of a gateway's routes, also where they stand in an object that it delegates to: the group of
-    /// the calls that the gateway's own routes make.
-    fn routes_of(&self, standing: &Standing) -> Option<Arc<str>> {
-        let delegation = self.scope.facts.delegations.get(standing.delegation?)?;
-        let Caller::Service(gateway) = &delegation.caller else { return None };
-        Some(format!("routes of {}", gateway.host.display()).into())
     }
 
     /// Destinations of one weighted route exclude one another, as long as nothing else leads there.
@@ -167,10 +163,16 @@ impl<'f> Linker<'f> {
                 *slot = true;
             }
         };
+        // The mesh's own gateways are proxies and have none beside them, whatever their namespace is labelled.
+        let mut gateways = HashSet::new();
         for standing in &standings.list {
             if self.scope.policy(standing.policy).is_some_and(|policy| policy.dialect == Dialect::Istio) {
                 name(standing.callee);
                 standing.hosts.iter().for_each(|host| name(self.node_of(*host)));
+                if matches!(standing.position, Position::Gateway | Position::EgressGateway) {
+                    let resolved = standings.resolved.get(standing.policy.0 as usize);
+                    gateways.extend(resolved.and_then(|resolved| resolved.caller));
+                }
             }
         }
         for (_, upstream) in self.scope.upstreams().filter(|(_, upstream)| upstream.dialect == Dialect::Istio) {
@@ -203,13 +205,13 @@ impl<'f> Linker<'f> {
         for node in self.graph.node_indices() {
             let (Some(id), Some(weight)) = (self.id_of(node), self.graph.node_weight(node)) else { continue };
             let workloads = self.workloads.of(id);
+            // A gateway is a proxy of the mesh itself and has none beside it, whatever its namespace says.
+            let said = match gateways.contains(&node) {
+                true => Membership::Outside,
+                false => self.spaces.says(workloads, weight.namespace.as_ref()),
+            };
             standings.push(membership::Standing {
-                // It is a proxy of the mesh itself and has none beside it, whatever its namespace says.
-                said: if gateways.contains(&node) {
-                    Membership::Outside
-                } else {
-                    self.spaces.says(workloads, weight.namespace.as_ref())
-                },
+                said,
                 is_unseen: workloads.is_empty(),
                 may_be_assumed: !weight.external && !proxies.contains(&id),
                 is_named: named.get(node.index()).copied().unwrap_or_default(),
@@ -312,8 +314,8 @@ impl<'f> Linker<'f> {
         }
         // The policy is itself the object that names the callee.
         let confidence = members.get(caller.index())?.as_caller(true)?;
-        let delegation = standing.delegation.and_then(|index| self.scope.facts.delegations.get(index));
-        let members = delegation.map_or(&policy.caller, |delegation| &delegation.caller);
+        let used = standing.used.and_then(|index| self.scope.facts.route_uses.get(index));
+        let members = used.map_or(&policy.caller, |used| &used.caller);
         self.is_among(members, Some(caller)).then_some(confidence)
     }
 
@@ -372,7 +374,7 @@ impl<'f> Linker<'f> {
                 let slot = *placement.open_at.entry((callee, standing.position)).or_insert(next);
                 if slot == next {
                     let mut edge = made_by(candidate.policy, standing);
-                    edge.protocol = self.spoken_by(callee);
+                    edge.protocol = edge.protocol.or(self.spoken_by(callee));
                     placement.open.push((callee, edge));
                     placement.open_of.entry(callee).or_default().push(slot);
                 }
@@ -476,6 +478,11 @@ fn meets_any(standing: &Standing) -> bool {
     }
 }
 
+/// What the route of a policy says that its requests are spoken in.
+fn spoken(policy: &Policy) -> Option<Protocol> {
+    policy.route.as_ref()?.protocol
+}
+
 /// The edge that a policy proves by itself.
 fn made_by(policy: &Policy, standing: &Standing) -> Edge {
     let is_route = policy.dialect.proxy().is_some();
@@ -484,7 +491,7 @@ fn made_by(policy: &Policy, standing: &Standing) -> Edge {
         source: if is_route { CallSource::Route } else { CallSource::Code },
         span: policy.span,
         per_request: 1.0,
-        protocol: None,
+        protocol: spoken(policy),
         operation: None,
         one_of: None,
         is_async: !standing.position.is_request_path(),

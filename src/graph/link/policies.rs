@@ -7,12 +7,11 @@ use petgraph::graph::NodeIndex;
 use super::edges::{Edges, of_evidence};
 use super::identity::{Id, Place};
 use super::inference::Likenesses;
-use super::scope::Scope;
+use super::uses::Uses;
 use super::{Linker, NOWHERE};
-use crate::facts::{
-    CallId, Callee, Caller, Confidence, Delegation, Dialect, Evidence, ObjectName, Policy, PolicyId, Position,
-};
+use crate::facts::{CallId, Callee, Caller, Confidence, Dialect, Evidence, Policy, PolicyId, Position};
 use crate::graph::Resolved;
+use crate::source::FileId;
 
 /// Where one policy stands.
 #[derive(Clone, Debug)]
@@ -27,8 +26,8 @@ pub(super) struct Standing {
     pub position: Position,
     /// The least of the policy and of how its caller and callee are known.
     pub confidence: Confidence,
-    /// Index of the delegation that says who calls, if one does.
-    pub delegation: Option<usize>,
+    /// Index of the use of its routes that says who calls, if one does.
+    pub used: Option<usize>,
 }
 
 /// Who calls through a policy.
@@ -60,44 +59,26 @@ struct Own {
     callee: Option<Id>,
     inferred: bool,
     hosts: Vec<Id>,
+    /// Where what says who calls puts it.
+    position: Position,
+    used: Option<usize>,
     confidence: Confidence,
 }
 
-/// Who calls through the policies of objects that others delegate to.
-struct Delegations<'f>(HashMap<&'f ObjectName, Vec<(usize, &'f Delegation)>>);
-
-impl<'f> Delegations<'f> {
-    fn gather(scope: Scope<'f>) -> Self {
-        let mut all: HashMap<_, Vec<(usize, &Delegation)>> = HashMap::new();
-        for (index, delegation) in scope.delegations() {
-            let known = all.entry(&delegation.to).or_default();
-            // Several routes of a root may lead to one part.
-            let is_same =
-                |known: &&Delegation| (known.position, &known.caller) == (delegation.position, &delegation.caller);
-            if known.len() < MOST_ROOTS && !known.iter().map(|(_, known)| known).any(is_same) {
-                known.push((index, delegation));
-            }
-        }
-        Delegations(all)
-    }
-
-    /// Those to the object that a policy belongs to.
-    fn of(&self, policy: &Policy) -> &[(usize, &'f Delegation)] {
-        policy.part_of.as_ref().and_then(|object| self.0.get(object)).map_or(&[], Vec::as_slice)
-    }
-}
-
-/// More kinds of callers than this are not told apart for one part.
-const MOST_ROOTS: usize = 32;
-
-impl Linker<'_> {
+impl<'f> Linker<'f> {
     /// Resolves callers and callees of all policies; callees become nodes.
     pub fn link_policies(&mut self, edges: &Edges) -> Standings {
         let scope = self.scope;
         let mut own: HashMap<PolicyId, Own> = HashMap::new();
+        // Whose routes several use has a view of each, the first of them among `own`.
+        let mut further: HashMap<PolicyId, Vec<Own>> = HashMap::new();
+        let uses = Uses::gather(scope);
         for (id, policy) in scope.policies() {
-            let stated = self.stated(policy, &policy.caller, edges);
-            own.insert(id, stated);
+            let mut views = self.views(&uses, policy, edges).into_iter();
+            own.extend(views.next().map(|view| (id, view)));
+            if views.len() > 0 {
+                further.insert(id, views.collect());
+            }
         }
         // Names are compared with known services, so all that are written come first.
         let mut likenesses: Option<Likenesses> = None;
@@ -124,21 +105,8 @@ impl Linker<'_> {
         }
 
         let mut standings = Standings { list: Vec::new(), resolved: vec![NOWHERE; scope.facts.policies.len()] };
-        let delegations = Delegations::gather(scope);
         for (id, policy) in scope.policies() {
-            let mut views = Vec::new();
-            for (index, delegation) in delegations.of(policy) {
-                let own = HashMap::from([(id, self.stated(policy, &delegation.caller, edges))]);
-                let standing = self.standing(id, policy, &own, edges);
-                views.push(Standing { position: delegation.position, delegation: Some(*index), ..standing });
-            }
-            let standing = match views.pop() {
-                Some(last) => {
-                    standings.list.append(&mut views);
-                    last
-                }
-                None => self.standing(id, policy, &own, edges),
-            };
+            let standing = self.standing(id, policy, &own, edges);
             if let Some(slot) = standings.resolved.get_mut(id.0 as usize) {
                 let caller = match standing.callers {
                     Callers::Service(node) => Some(node),
@@ -152,16 +120,32 @@ impl Linker<'_> {
                 *slot = Resolved { caller, callee: standing.callee, inferred, position: Some(standing.position) };
             }
             standings.list.push(standing);
+            for view in further.remove(&id).into_iter().flatten() {
+                let view = HashMap::from([(id, view)]);
+                standings.list.push(self.standing(id, policy, &view, edges));
+            }
         }
         self.tell_enclosing(&mut standings);
         standings
     }
 
-    /// What a policy itself says, names that are merely alike left out.
-    fn stated(&mut self, policy: &Policy, who: &Caller, edges: &Edges) -> Own {
-        let file = policy.span.file;
-        let caller = self.caller(who, file);
-        let place = Place { file: Some(file), caller };
+    /// What a policy says, once for each kind of callers that it has.
+    fn views(&mut self, uses: &Uses<'f>, policy: &Policy, edges: &Edges) -> Vec<Own> {
+        let mut views = Vec::new();
+        for (index, one) in uses.of(self, policy) {
+            let own = self.stated(policy, (&one.caller, one.span.file), edges);
+            views.push(Own { position: one.position, used: Some(index), ..own });
+        }
+        if views.is_empty() {
+            views.push(self.stated(policy, (&policy.caller, policy.span.file), edges));
+        }
+        views
+    }
+
+    /// What a policy itself says, names that are merely alike left out. `who` calls, as the file beside it says.
+    fn stated(&mut self, policy: &Policy, (who, said_in): (&Caller, FileId), edges: &Edges) -> Own {
+        let caller = self.caller(who, said_in);
+        let place = Place { file: Some(policy.span.file), caller };
         let mut confidence = policy.confidence;
         if let Caller::Service(service) = who {
             confidence = confidence.min(of_evidence(service.evidence));
@@ -185,7 +169,8 @@ impl Linker<'_> {
             (_, None) => Callers::Unknown,
         };
         let call = policy.call.filter(|call| edges.of_call(*call).next().is_some());
-        Own { call, callers, caller, callee, inferred, hosts, confidence }
+        let position = policy.position;
+        Own { call, callers, caller, callee, inferred, hosts, position, used: None, confidence }
     }
 
     /// Where a policy stands. What it does not say itself, the policies that enclose it say for it.
@@ -212,12 +197,13 @@ impl Linker<'_> {
             let edge = edges.of_call(call).next();
             callee = edge.and_then(|edge| self.graph.edge_endpoints(edge)).map(|(_, callee)| callee).or(callee);
         }
-        let position = match (policy.position, callers) {
+        let (position, used) = own.get(&id).map_or((policy.position, None), |own| (own.position, own.used));
+        let position = match (position, callers) {
             // A route of the mesh with unknown bindings is still one of its proxies': it stands in for the default there.
             (Position::ClientSidecar, Callers::Unknown) if policy.dialect != Dialect::Istio => Position::Gateway,
             (position, _) => position,
         };
-        Standing { policy: id, callers, callee, hosts, position, confidence, delegation: None }
+        Standing { policy: id, callers, callee, hosts, position, confidence, used }
     }
 
     /// A policy that says nothing and encloses others that all call one service calls that service: for the list of

@@ -77,7 +77,7 @@ mod tests {
 
     fn route(order: u32, path: PathMatch) -> Route {
         let list = Span::new(FileId(0), 0..9);
-        Route { list, order, methods: Methods::Any, path, conditional: false }
+        Route { list, order, methods: Methods::Any, path, conditional: false, protocol: None }
     }
 
     fn kept(routes: &[Route], operation: &str) -> Vec<u32> {

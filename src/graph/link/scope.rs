@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::facts::{
-    Call, CallId, Callee, Caller, Delegation, Facts, Host, KubeService, Mesh, Namespace, Policy, PolicyId, Role,
-    Service, ServiceRef, Upstream, Workload,
+    Call, CallId, Callee, Caller, Facts, Host, KubeService, Mesh, Namespace, Policy, PolicyId, Role, RouteUse, Service,
+    ServiceRef, Upstream, Workload,
 };
+use crate::source::FileId;
 
 /// The environments that occur in the facts, by name; one run without any if none does.
 pub fn environments(facts: &Facts) -> Vec<Option<Arc<str>>> {
@@ -19,7 +20,7 @@ pub fn environments(facts: &Facts) -> Vec<Option<Arc<str>>> {
     seen.extend(facts.workloads.iter().filter_map(|fact| fact.environment.as_ref()));
     seen.extend(facts.kube_services.iter().filter_map(|fact| fact.environment.as_ref()));
     seen.extend(facts.namespaces.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.delegations.iter().filter_map(|fact| fact.environment.as_ref()));
+    seen.extend(facts.route_uses.iter().filter_map(|fact| fact.environment.as_ref()));
     seen.extend(facts.meshes.iter().filter_map(|fact| fact.environment.as_ref()));
     if seen.is_empty() { vec![None] } else { seen.into_iter().cloned().map(Some).collect() }
 }
@@ -79,9 +80,15 @@ impl<'f> Scope<'f> {
         self.facts.namespaces.iter().filter(move |namespace| self.holds(&namespace.environment))
     }
 
-    pub fn delegations(self) -> impl Iterator<Item = (usize, &'f Delegation)> {
-        let delegations = self.facts.delegations.iter().enumerate();
-        delegations.filter(move |(_, delegation)| self.holds(&delegation.environment))
+    pub fn route_uses(self) -> impl Iterator<Item = (usize, &'f RouteUse)> {
+        let uses = self.facts.route_uses.iter().enumerate();
+        uses.filter(move |(_, one)| self.holds(&one.environment))
+    }
+
+    /// The folder that a file stands in.
+    pub fn folder(self, file: FileId) -> &'f str {
+        let path = self.facts.file(file).map_or("", |file| &*file.path);
+        path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
     /// The mesh whose defaults are in force: that of this environment, else the one that belongs to all.
@@ -134,8 +141,8 @@ impl<'f> Scope<'f> {
             caller(&policy.caller).into_iter().chain(service).chain(hosts)
         });
         let upstreams = self.upstreams().flat_map(|(_, up)| std::iter::once(&up.callee).chain(caller(&up.caller)));
-        let delegations = self.delegations().filter_map(|(_, delegation)| caller(&delegation.caller));
-        calls.chain(policies).chain(upstreams).chain(delegations)
+        let uses = self.route_uses().filter_map(|(_, one)| caller(&one.caller));
+        calls.chain(policies).chain(upstreams).chain(uses)
     }
 }
 

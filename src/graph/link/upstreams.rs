@@ -14,17 +14,19 @@ const MOST: usize = 16;
 
 /// Who holds the settings of a callee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Holder {
+enum Holder<'f> {
     File(FileId),
     Caller(NodeIndex),
+    /// Nobody knows who, of the files in this folder.
+    Folder(&'f str),
     /// Every member of the mesh, or nobody knows who.
     Anyone,
 }
 
 /// Settings of proxies about callees, found by callee, position, dialect and holder.
 #[derive(Default)]
-pub(super) struct Upstreams {
-    of: HashMap<(NodeIndex, Position, Dialect, Holder), Vec<u32>>,
+pub(super) struct Upstreams<'f> {
+    of: HashMap<(NodeIndex, Position, Dialect, Holder<'f>), Vec<u32>>,
 }
 
 /// Through what a request goes to a callee.
@@ -38,9 +40,9 @@ pub(super) struct Through<'f> {
     pub is_own: bool,
 }
 
-impl Linker<'_> {
+impl<'f> Linker<'f> {
     /// Indexes the settings of callees and gives each node those about it.
-    pub(super) fn gather_upstreams(&mut self) -> Upstreams {
+    pub(super) fn gather_upstreams(&mut self) -> Upstreams<'f> {
         let mut upstreams = Upstreams::default();
         let mut all: Vec<(u32, &Upstream)> = self.scope.upstreams().collect();
         // What an environment says about a callee comes before what its base says, and what is for some callers before
@@ -69,7 +71,10 @@ impl Linker<'_> {
                 position => position,
             };
             let holder = caller.map_or(Holder::Anyone, Holder::Caller);
-            for holder in [Holder::File(upstream.span.file), holder] {
+            // A proxy may have its clusters and its routes in files of their own.
+            let is_open = holder == Holder::Anyone && upstream.dialect == Dialect::Envoy;
+            let folder = is_open.then(|| Holder::Folder(self.scope.folder(upstream.span.file)));
+            for holder in [Some(Holder::File(upstream.span.file)), folder, Some(holder)].into_iter().flatten() {
                 let key = (node, at_proxy(upstream.dialect, position), upstream.dialect, holder);
                 let list = upstreams.of.entry(key).or_default();
                 if list.len() < MOST {
@@ -81,16 +86,17 @@ impl Linker<'_> {
     }
 }
 
-impl Upstreams {
-    /// The settings that bound a policy: those of its own file first, then those of the same caller, then those of all
-    /// members. Of several that belong to nobody knows whom, none.
-    pub fn find(&self, linker: &Linker<'_>, through: Through<'_>, callees: [NodeIndex; 2]) -> Option<u32> {
+impl<'f> Upstreams<'f> {
+    /// The settings that bound a policy: those of its own file first, then those of the same caller, those beside it that
+    /// name nobody, and those of all members. Of several that belong to nobody knows whom, none.
+    pub fn find(&self, linker: &Linker<'f>, through: Through<'_>, callees: [NodeIndex; 2]) -> Option<u32> {
         let Through { policy, position, caller, is_own } = through;
         let position = at_proxy(policy.dialect, position);
         let own = caller.filter(|_| is_own).map(Holder::Caller);
         // The proxies of a mesh all have its rules, gateways included; another proxy has its own file.
         let anyone = (own.is_none() || policy.dialect == Dialect::Istio).then_some(Holder::Anyone);
-        let holders = [Some(Holder::File(policy.span.file)), own, anyone];
+        let folder = Some(Holder::Folder(linker.scope.folder(policy.span.file)));
+        let holders = [Some(Holder::File(policy.span.file)), own, folder, anyone];
         callees.into_iter().find_map(|callee| {
             holders.into_iter().flatten().find_map(|holder| {
                 let list = self.of.get(&(callee, position, policy.dialect, holder))?;
@@ -99,7 +105,8 @@ impl Upstreams {
                     linker.is_among(&upstream.caller, caller).then_some((index, upstream))
                 });
                 let (first, upstream) = fitting.next()?;
-                let belongs = holder != Holder::Anyone || matches!(upstream.caller, Caller::Members { .. });
+                let belongs = matches!(holder, Holder::File(_) | Holder::Caller(_))
+                    || matches!(upstream.caller, Caller::Members { .. });
                 (belongs || fitting.next().is_none()).then_some(first)
             })
         })

@@ -18,7 +18,17 @@ pub fn parse(kind: FileKind, path: &str, file: FileId, text: &str) -> tree::Tree
         FileKind::Json => json::parse_as(file, text, strictness(path)),
         FileKind::Toml => toml::parse(file, text),
     };
-    if tree.errors.is_empty() || !text.contains("{{") {
+    if tree.errors.is_empty() {
+        return tree;
+    }
+    if kind == FileKind::Json {
+        // Its reader may take comments although its name does not say so.
+        let lenient = json::parse_as(file, text, json::Strictness::Comments);
+        if lenient.errors.is_empty() {
+            return tree::Tree { errors: tree.errors, is_lenient: true, ..lenient };
+        }
+    }
+    if !text.contains("{{") {
         return tree;
     }
     // JSON is YAML, nearly; TOML templates are told as such, and not read.

@@ -13,6 +13,7 @@ use super::tree::{Data, NodeData, Tree};
 use super::yaml;
 use crate::source::{FileId, floor_boundary};
 use blank::{Blanked, Placed};
+use expression::Expressions;
 
 /// So many lines of a template may be left out to make the rest fit together.
 const MAX_LEFT_OUT: usize = 12;
@@ -24,36 +25,52 @@ const SMALL: usize = 1 << 20;
 /// text of Prometheus) come out as they are, the quoted ones as holes.
 pub fn parse(file: FileId, text: &str) -> Tree {
     let mut plain = yaml::parse(file, text);
-    if !text.contains("{{") && !text.contains("{%") {
-        return plain;
+    if text.contains("{{") || text.contains("{%") {
+        if plain.errors.is_empty() && !is_damaged(&plain, text) {
+            plain.is_template = mark_scalars(&mut plain, text);
+            return plain;
+        }
+        if let Some(mut tree) = read(file, text, Expressions::Braces) {
+            if !tree.errors.is_empty() && plain.errors.is_empty() {
+                // Better the little that braces in the wrong place have left than nothing.
+                plain.printed = expression::find(text, Expressions::Braces).iter().map(|one| start(&one.at)).collect();
+                mark_maps(&mut plain, text);
+                mark_scalars(&mut plain, text);
+                tree = plain;
+            }
+            plain = Tree { is_template: true, ..tree };
+        }
     }
-    if plain.errors.is_empty() && !is_damaged(&plain, text) {
-        plain.is_template = mark_scalars(&mut plain, text);
-        return plain;
+    // Variables are plain scalars wherever YAML has room for one; they matter where they break it.
+    if !plain.errors.is_empty()
+        && text.contains("${")
+        && let Some(tree) = read(file, text, Expressions::Variables)
+        && tree.errors.len() < plain.errors.len()
+    {
+        return Tree { is_template: true, ..tree };
     }
-    let Some(mut tree) = read(file, text) else { return plain };
-    if !tree.errors.is_empty() && plain.errors.is_empty() {
-        // Better the little that braces in the wrong place have left than nothing.
-        mark_maps(&mut plain, text);
-        mark_scalars(&mut plain, text);
-        tree = plain;
-    }
-    tree.is_template = true;
-    tree
+    plain
+}
+
+fn start(range: &std::ops::Range<usize>) -> u32 {
+    u32::try_from(range.start).unwrap_or(u32::MAX)
 }
 
 /// Reads a template; `None` if it holds no expression.
 ///
 /// Both branches of a condition stay, and may not fit together: items where the other one prints entries. Then the line
 /// that prints before the place where reading breaks is left out, and it is tried again.
-fn read(file: FileId, text: &str) -> Option<Tree> {
+fn read(file: FileId, text: &str, which: Expressions) -> Option<Tree> {
     let mut left_out = BTreeSet::new();
     let mut best: Option<Tree> = None;
     let tries = if text.len() > SMALL { 1 } else { MAX_LEFT_OUT + 1 };
     for _ in 0..tries {
-        let blanked = blank::blank(text, &left_out)?;
+        let blanked = blank::blank(text, &left_out, which)?;
         let mut tree = yaml::parse(file, &blanked.text);
         restore(&mut tree, &blanked, text);
+        tree.printed =
+            blanked.placed.iter().filter(|p| p.is_line).map(|p| p.from).chain(left_out.iter().copied()).collect();
+        tree.printed.sort_unstable();
         let broken = tree.errors.first().map(|error| error.span.start);
         if best.as_ref().is_none_or(|best| tree.errors.len() < best.errors.len()) {
             best = Some(tree);

@@ -23,6 +23,10 @@ pub struct Tree {
     pub errors: Vec<ReadError>,
     /// Whether template expressions were found (`{{ … }}`): then some nodes are holes and some lines were left out.
     pub is_template: bool,
+    /// Where a template prints whole lines, in order: entries that nobody sees before rendering.
+    pub printed: Vec<u32>,
+    /// Whether it was read although its own reader would refuse it as it is (comments in JSON); `errors` says why.
+    pub is_lenient: bool,
 }
 
 /// A node: what it is and where.
@@ -122,6 +126,8 @@ impl Tree {
             comments: Vec::new(),
             errors: Vec::new(),
             is_template: false,
+            printed: Vec::new(),
+            is_lenient: false,
         }
     }
 
@@ -163,6 +169,17 @@ impl<'t> Node<'t> {
     pub fn span(self) -> Span {
         let (start, end) = self.tree.nodes.get(self.id as usize).map_or((0, 0), |node| (node.start, node.end));
         Span { file: self.tree.file, start, end }
+    }
+
+    /// Whether a template prints lines into this node's document: what is missing in it may show once it is rendered.
+    pub fn may_hold_more(self) -> bool {
+        let Tree { documents, nodes, printed, .. } = self.tree;
+        let place = |id: &Id| nodes.get(*id as usize).map_or((0, 0), |node| (node.start, node.end));
+        let at = self.span().start;
+        let next = documents.partition_point(|id| place(id).0 <= at);
+        let from = next.checked_sub(2).and_then(|before| documents.get(before)).map_or(0, |id| place(id).1);
+        let to = documents.get(next).map_or(u32::MAX, |id| place(id).0);
+        printed.get(printed.partition_point(|line| *line < from)).is_some_and(|line| *line < to)
     }
 
     /// Whether it is null or missing.

@@ -92,6 +92,30 @@ fn folded_and_quoted_texts_in_a_config_map_are_left_alone() {
 }
 
 #[test]
+fn a_piece_of_json_in_a_config_map_is_no_broken_file() {
+    let map = |text: &str| format!("kind: ConfigMap\ndata:\n  piece.json: |\n    {text}\n# virtual_hosts\n");
+    let piece = map("\"marker\": {\"x\": 1}");
+    assert_eq!(read("a.yaml", FileKind::Yaml, &piece).problems, []);
+    // A value of its own is read, and told where it breaks; a comment before it changes nothing.
+    let whole = map("// note\n    {\"marker\": \"a\"}");
+    assert_eq!(markers(&whole, &read("a.yaml", FileKind::Yaml, &whole)), [("a".to_string(), "\"a\"")]);
+    let broken = map("{\"marker\": {");
+    assert_eq!(read("a.yaml", FileKind::Yaml, &broken).problems.len(), 1);
+}
+
+#[test]
+fn comments_in_json_matter_in_a_known_dialect_only() {
+    let of_nobody = "{ // marker\n \"x\": 1 }";
+    assert_eq!(read("a.json", FileKind::Json, of_nobody).problems, []);
+    // Its own reader stops there, and what it says is read nonetheless.
+    let known = "{ // note\n \"marker\": 1 }";
+    let facts = read("a.json", FileKind::Json, known);
+    assert_eq!((facts.problems.len(), markers(known, &facts)), (1, pairs(&["1"])));
+    // What is broken beyond comments is told whoever it belongs to.
+    assert_eq!(read("a.json", FileKind::Json, "{ // marker\n \"x\": ").problems.len(), 1);
+}
+
+#[test]
 fn a_broken_document_costs_itself_and_is_told() {
     let text = "marker: a\n---\nx: [1\n---\nmarker: b\n";
     let facts = read("a.yaml", FileKind::Yaml, text);

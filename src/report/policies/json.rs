@@ -314,7 +314,7 @@ fn why(policy: &Policy) -> Vec<String> {
                 total.limit().map_or_else(|| "the total timeout".to_string(), |limit| format!("the total of {limit}"));
             why.push(format!("the attempt timeout is not below {total} and is ignored"));
         }
-        Some(AttemptTimeoutFlaw::NeverRetried { add }) => {
+        Some(AttemptTimeoutFlaw::NeverRetried { add, .. }) => {
             why.push(format!("a try that the attempt timeout cuts is not retried: `{add}` is missing"));
         }
         None => {}

@@ -45,6 +45,19 @@ fn three_tries_at_three_hops_are_one_finding_with_every_factor() {
 }
 
 #[test]
+fn with_more_calls_than_one_for_a_request_the_figure_is_a_multiple() {
+    let mut sketch = Sketch::default();
+    let edge = sketch.call("web", "checkout", [code(3)]);
+    sketch.call("checkout", "ledger", [code(3)]);
+    sketch.net.graph[edge].per_request = 2.0;
+    // 2 calls without retries, 18 with them: nine times as many.
+    assert_eq!(
+        told(&check(sketch)),
+        [("one request to `web` can become 9 times as many at `ledger` as without retries", Severity::Warning)]
+    );
+}
+
+#[test]
 fn four_is_not_above_the_limit_and_six_is() {
     assert!(check(chain(&[("web", "cart", 2), ("cart", "store", 2)])).is_empty());
     let drafts = check(chain(&[("web", "cart", 2), ("cart", "store", 3)]));
@@ -52,6 +65,22 @@ fn four_is_not_above_the_limit_and_six_is() {
     // Ten is not above the second limit either.
     assert_eq!(check(chain(&[("web", "cart", 2), ("cart", "store", 5)]))[0].finding.severity, Severity::Warning);
     assert_eq!(check(chain(&[("web", "cart", 3), ("cart", "store", 4)]))[0].finding.severity, Severity::Error);
+}
+
+/// web calls a; a and b call each other with two tries. Three hops from a on: 2 at b, 4 at a, 8 at b.
+#[test]
+fn the_rounds_of_a_cycle_multiply_also_where_one_hop_of_the_way_does() {
+    let cycle = |max_hops| {
+        let mut sketch = chain(&[("web", "a", 1), ("a", "b", 2), ("b", "a", 2)]);
+        sketch.declared("a").max_hops = Some(written(max_hops));
+        check(sketch)
+    };
+    let drafts = cycle(3);
+    assert_eq!(told(&drafts), [("one request to `web` can become 8 requests at `b`", Severity::Warning)]);
+    let note = "2 requests without the cycle on the way, whose rounds multiply too";
+    assert!(drafts[0].finding.notes.iter().any(|said| said == note), "{:?}", drafts[0].finding.notes);
+    // Two hops: 2 at b and 4 at a, which is not above the limit.
+    assert!(cycle(2).is_empty());
 }
 
 #[test]

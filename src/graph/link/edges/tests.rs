@@ -76,6 +76,27 @@ fn operations_that_differ_are_different_edges() {
 }
 
 #[test]
+fn entries_of_one_list_that_differ_are_calls_of_their_own() {
+    let mut tree = Tree::default();
+    // Two tries of one call and four of the other are six requests, not eight.
+    for tries in [2, 4] {
+        tree.call("web", "ledger");
+        let call = tree.last_call();
+        tree.policy("services.yaml", crate::facts::Dialect::Manifest, crate::facts::Position::CallerCode, tries).call =
+            Some(call);
+    }
+    tree.call("web", "mail");
+    tree.call("web", "mail").is_async = true;
+    let net = tree.link();
+    let edges = net.between("web", "ledger");
+    assert_eq!(edges.len(), 2);
+    assert!(edges.iter().all(|edge| edge.per_request == 1.0 && edge.layers.len() == 1));
+    // The caller waits for one of the two.
+    let waits: Vec<bool> = net.between("web", "mail").iter().map(|edge| !edge.is_async).collect();
+    assert_eq!(waits, [true, false]);
+}
+
+#[test]
 fn an_unknown_operation_is_no_different_one() {
     let mut tree = Tree::default();
     tree.call("web", "payments").operation = Some(Operation::parse("POST /charge"));

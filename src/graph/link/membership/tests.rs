@@ -149,6 +149,44 @@ fn a_route_of_the_mesh_with_unknown_bindings_is_in_no_proxy_outside_of_it() {
 }
 
 #[test]
+fn a_proxy_of_ones_own_may_have_a_sidecar_where_a_gateway_of_the_mesh_has_none() {
+    let mut tree = Tree::default();
+    tree.mesh();
+    tree.namespace("shop", Some(true));
+    let mut in_shop = |name: &str, is_proxy: bool| {
+        let service = tree.service(name);
+        service.namespace = Some("shop".into());
+        service.is_proxy = is_proxy;
+    };
+    in_shop("entry", true);
+    in_shop("front", true);
+    in_shop("ledger", false);
+    // Policy 2 is the route of the gateway, 3 that of a proxy of one's own, which may have a sidecar.
+    for (name, dialect) in [("entry", Dialect::Istio), ("front", Dialect::Envoy)] {
+        let route = tree.policy("mesh.yaml", dialect, Position::Gateway, 4);
+        route.caller = Caller::Service(reference(&format!("{name}.shop")));
+        route.callee = callee("ledger.shop");
+    }
+    // The routes of gateways make their calls themselves.
+    tree.call("entry.shop", "ledger.shop");
+    let call = tree.last_call();
+    tree.facts.policies[2].call = Some(call);
+    let net = tree.link();
+    assert_eq!(
+        net.edge("entry", "ledger").outline(),
+        [(Position::Gateway, vec![vec![2]]), (Position::ServerSidecar, vec![vec![1]])]
+    );
+    assert_eq!(
+        net.edge("front", "ledger").outline(),
+        [
+            (Position::ClientSidecar, vec![vec![0]]),
+            (Position::Gateway, vec![vec![3]]),
+            (Position::ServerSidecar, vec![vec![1]])
+        ]
+    );
+}
+
+#[test]
 fn workloads_behind_a_service_speak_for_it() {
     let mut tree = tree();
     tree.workload("web-v1", Some(true)).labels = vec![("app".into(), "web".into())];

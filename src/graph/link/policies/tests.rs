@@ -1,6 +1,5 @@
 use crate::facts::{
-    Callee, Caller, Confidence, Delegation, Dialect, Evidence, ObjectName, Policy, PolicyId, Position, ServiceSource,
-    Why,
+    Callee, Caller, Confidence, Dialect, Evidence, ObjectName, Policy, PolicyId, Position, RouteUse, ServiceSource, Why,
 };
 use crate::graph::fixtures::{Tree, callee, reference};
 
@@ -233,12 +232,13 @@ fn part(tree: &mut Tree) {
 }
 
 fn object(name: &str) -> ObjectName {
-    ObjectName { name: name.into(), namespace: None }
+    ObjectName { dialect: Dialect::Istio, name: name.into(), namespace: None }
 }
 
 fn delegate(tree: &mut Tree, position: Position, caller: Caller) {
     let span = tree.span("mesh.yaml");
-    tree.facts.delegations.push(Delegation { to: object("part"), position, caller, environment: None, span });
+    let of = object("part");
+    tree.facts.route_uses.push(RouteUse { of, position, caller, hands_down: None, environment: None, span });
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn a_part_that_nothing_leads_to_has_unknown_callers() {
     let mut tree = Tree::default();
     part(&mut tree);
     delegate(&mut tree, Position::Gateway, Caller::Service(reference("public")));
-    tree.facts.delegations[0].to = object("another");
+    tree.facts.route_uses[0].of = object("another");
     let net = tree.link();
     assert_eq!(net.open_of("ledger")[0].outline(), [(Position::ClientSidecar, vec![vec![0]])]);
 }

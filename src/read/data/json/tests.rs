@@ -49,7 +49,12 @@ fn which_files_may_have_comments_is_told_by_their_name() {
     for (path, errors) in [("a/appsettings.Production.json", 0), ("x.jsonc", 0), ("x.json", 1)] {
         let tree = crate::read::data::parse(FileKind::Json, path, FileId(0), text);
         assert_eq!(tree.errors.len(), errors, "{path}");
+        // It is read all the same: whose file it is decides what the comment matters.
+        assert_eq!(root(&tree).get("a").unwrap().text(), Some("1"));
+        assert_eq!(tree.is_lenient, errors == 1);
     }
+    let broken = crate::read::data::parse(FileKind::Json, "x.json", FileId(0), "{\"a\": // x\n");
+    assert!(!broken.is_lenient && broken.errors.len() == 1);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::expression::{Expression, Kind, find};
+use super::expression::{Expression, Expressions, Kind, find};
 
 /// A template made into YAML of the same length.
 pub struct Blanked {
@@ -30,15 +30,24 @@ pub struct Placed {
 
 /// Replaces all expressions; `None` if there are none, or no character is left to mark them with. Lines that print and
 /// begin at one of `left_out` are blanked like those that do not.
-pub fn blank(text: &str, left_out: &BTreeSet<u32>) -> Option<Blanked> {
-    let expressions = find(text);
+pub fn blank(text: &str, left_out: &BTreeSet<u32>, which: Expressions) -> Option<Blanked> {
+    let expressions = find(text, which);
     if expressions.is_empty() {
         return None;
     }
     // Private use, three bytes each, and allowed in YAML.
     let marker = ('\u{e000}'..='\u{e0ff}').find(|c| !text.contains(*c))?;
     let bytes = text.as_bytes().to_vec();
-    let mut work = Work { source: text, text: bytes, marker, placed: Vec::new(), levels: Vec::new(), left_out };
+    let mut work = Work {
+        source: text,
+        text: bytes,
+        marker,
+        placed: Vec::new(),
+        levels: Vec::new(),
+        is_in_part: false,
+        is_behind_else: false,
+        left_out,
+    };
     let mut rest = expressions.as_slice();
     let mut at = 0;
     while at < text.len() {
@@ -82,6 +91,10 @@ struct Work<'t> {
     placed: Vec<Placed>,
     /// The columns that are open, outermost first.
     levels: Vec<Level>,
+    /// Whether a `define` is open that became a document.
+    is_in_part: bool,
+    /// Whether an `else` stood on the line before.
+    is_behind_else: bool,
     left_out: &'t BTreeSet<u32>,
 }
 
@@ -89,6 +102,10 @@ impl Work<'_> {
     /// Takes note of a line's indentation.
     fn see_line(&mut self, start: usize, end: usize) {
         let line = self.source.get(start..end).unwrap_or_default();
+        // `{{ else }}{}{{ end }}` on three lines: nothing, where the other branch has entries.
+        if std::mem::take(&mut self.is_behind_else) && matches!(line.trim(), "{}" | "[]") {
+            return self.erase(start, end, b'\n');
+        }
         let mut rest = line.trim_start_matches(' ');
         let mut column = line.len() - rest.len();
         if rest.trim().is_empty() || rest.starts_with('#') {
@@ -118,13 +135,17 @@ impl Work<'_> {
         let is_alone = is_blank_between(self.source, start, stop, expressions);
         // `{{ if .x }}data:{{ else }}stringData:{{ end }}`: which of them is not known.
         let is_choice = !is_alone
-            && first.kind == Kind::Steers
-            && last.kind == Kind::Steers
+            && matches!(first.kind, Kind::Steers | Kind::Defines)
+            && matches!(last.kind, Kind::Steers | Kind::Defines)
             && is_blank(self.source, start, first.at.start)
             && is_blank(self.source, last.at.end, stop);
         if is_alone || is_choice {
+            if self.part(start, stop, expressions) {
+                return;
+            }
             // A comment must not move to the first column, where it would end a block scalar.
             self.erase(start, stop, if comment.is_some() { b' ' } else { b'\n' });
+            self.is_behind_else = is_alone && last.is_else(self.source);
             self.print_line(start, end, expressions, is_choice);
             return;
         }
@@ -135,6 +156,7 @@ impl Work<'_> {
             if expression.kind == Kind::Comment {
                 self.erase(from, to, b' ');
             } else if !(is_last && self.print_below(start, end, expression)) {
+                let from = self.header_before(start, from);
                 self.mark(from, to, "", from..to, false);
                 // Line breaks inside would end the scalar.
                 if let Some(filler) = self.text.get_mut(from + self.marker.len_utf8()..to) {
@@ -142,6 +164,29 @@ impl Work<'_> {
                 }
             }
         }
+    }
+
+    /// `{{ define "x" }}` in the first column and its `end`: what stands between them is printed elsewhere, so that it is a
+    /// document of its own. Whether it was that.
+    fn part(&mut self, start: usize, stop: usize, expressions: &[Expression]) -> bool {
+        const MARK: &[u8] = b"---";
+        let begins = expressions.iter().any(|one| one.kind == Kind::Defines && one.at.start == start);
+        let ends = self.is_in_part && expressions.iter().any(|one| one.kind == Kind::Defines);
+        if !(begins || ends) || expressions.iter().any(|one| matches!(one.kind, Kind::Prints(_))) {
+            return false;
+        }
+        // One line may hold a whole one, or end one and begin the next.
+        let was_in_part = self.is_in_part;
+        let marks = expressions.iter().filter(|one| one.kind == Kind::Defines).count();
+        self.is_in_part = was_in_part != (marks % 2 == 1);
+        self.erase(start, stop, b'\n');
+        if (was_in_part || self.is_in_part)
+            && let Some(slot) = self.text.get_mut(start..start + MARK.len())
+        {
+            slot.copy_from_slice(MARK);
+            self.levels.clear();
+        }
+        true
     }
 
     /// `labels: {{ … | nindent 4 }}`, `- {{ toYaml . }}`: what is printed are entries or items of their own, and more of
@@ -170,6 +215,17 @@ impl Work<'_> {
             return true;
         }
         false
+    }
+
+    /// `key: |-{{ … | nindent 4 }}`: the header of a block scalar is part of what is not known. Where that begins, which is
+    /// `from` if there is none.
+    fn header_before(&self, start: usize, from: usize) -> usize {
+        let before = self.source.get(start..from).unwrap_or_default();
+        let head = before.trim_end_matches(['+', '-']);
+        match head.strip_suffix(['|', '>']) {
+            Some(rest) if rest.ends_with(": ") => start + rest.len(),
+            _ => from,
+        }
     }
 
     /// Where a YAML comment begins behind the last expression, if nothing else stands there.

@@ -11,6 +11,22 @@ pub struct Expression {
     pub kind: Kind,
 }
 
+impl Expression {
+    /// Whether another branch of a condition begins here.
+    pub fn is_else(&self, text: &str) -> bool {
+        self.kind == Kind::Steers && word(text.get(self.at.start + 2..self.at.end).unwrap_or_default()) == "else"
+    }
+}
+
+/// Which notations are expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expressions {
+    /// `{{ … }}` and `{% … %}`.
+    Braces,
+    /// Those and `${…}`, which `envsubst` and its kin replace.
+    Variables,
+}
+
 /// What an expression does to the text around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -18,6 +34,8 @@ pub enum Kind {
     Prints(Option<usize>),
     /// Prints nothing: `if`, `end`, `range`, an assignment.
     Steers,
+    /// Begins or ends what is printed elsewhere, if anywhere: `define` and its `end`.
+    Defines,
     /// A comment.
     Comment,
 }
@@ -26,19 +44,35 @@ pub enum Kind {
 const REACH: usize = 64 << 10;
 
 /// All expressions in order. What is opened and never closed is none.
-pub fn find(text: &str) -> Vec<Expression> {
+pub fn find(text: &str, which: Expressions) -> Vec<Expression> {
     let is_jinja = text.contains("{%");
     let bytes = text.as_bytes();
+    // What opens behind the last closing delimiter is never closed: thousands of them are not searched one by one.
+    let last = |close: &str| memchr::memmem::rfind(bytes, close.as_bytes());
+    let (last_braces, last_percent, last_hash) = (last("}}"), last("%}"), last("#}"));
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(open) = memchr::memchr(b'{', bytes.get(at..).unwrap_or_default()).map(|next| at + next) {
         at = open + 1;
-        let close = match bytes.get(open + 1) {
-            Some(b'{') => "}}",
-            Some(b'%') => "%}",
-            Some(b'#') if is_jinja => "#}",
-            _ => continue,
+        let (close, last) = match bytes.get(open + 1) {
+            Some(b'{') => ("}}", last_braces),
+            Some(b'%') => ("%}", last_percent),
+            Some(b'#') if is_jinja => ("#}", last_hash),
+            _ => {
+                let dollar = open.checked_sub(1).filter(|dollar| bytes.get(*dollar) == Some(&b'$'));
+                if which == Expressions::Variables
+                    && let Some(dollar) = dollar
+                    && let Some(end) = variable(text, open + 1)
+                {
+                    found.push(Expression { at: dollar..end, kind: Kind::Prints(None) });
+                    at = end;
+                }
+                continue;
+            }
         };
+        if last.is_none_or(|last| last < open + 2) {
+            continue;
+        }
         let inside = text.get(open + 2..).unwrap_or_default();
         let Some(len) = closing(inside, close) else { continue };
         let mut end = open + 2 + len + close.len();
@@ -50,7 +84,32 @@ pub fn find(text: &str) -> Vec<Expression> {
         found.push(Expression { at: open..end, kind });
         at = end;
     }
+    mark_ends(text, &mut found);
     found
+}
+
+/// One past the brace that closes `${NAME}` or `${NAME:-text}`; `from` is where the name begins.
+fn variable(text: &str, from: usize) -> Option<usize> {
+    let inside = text.get(from..)?;
+    let end = inside.bytes().take(256).position(|byte| matches!(byte, b'}' | b'{' | b'\n'))?;
+    let begins_a_name = inside.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    (begins_a_name && inside.as_bytes().get(end) == Some(&b'}')).then_some(from + end + 1)
+}
+
+/// The `end` of a `define` is known by what is open when it comes.
+fn mark_ends(text: &str, expressions: &mut [Expression]) {
+    if !expressions.iter().any(|one| one.kind == Kind::Defines) {
+        return;
+    }
+    let mut open = Vec::new();
+    for one in expressions {
+        let word = word(text.get(one.at.start + 2..one.at.end).unwrap_or_default());
+        match word {
+            "if" | "range" | "with" | "block" | "define" => open.push(one.kind),
+            "end" => one.kind = open.pop().unwrap_or(Kind::Steers),
+            _ => {}
+        }
+    }
 }
 
 /// The length of what stands before the closing delimiter, those in strings and comments left out.
@@ -88,8 +147,17 @@ fn is_escaped(bytes: &[u8], at: usize) -> bool {
     bytes.get(..at).is_some_and(|before| before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1)
 }
 
+/// What an expression begins with.
+fn word(inside: &str) -> &str {
+    let inside = inside.trim_start_matches(BESIDE);
+    inside.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+}
+
+/// Blanks and marks that trim blanks.
+const BESIDE: [char; 7] = ['-', '~', '+', ' ', '\t', '\r', '\n'];
+
 fn kind(close: &str, inside: &str) -> Kind {
-    let inside = inside.trim_matches(['-', '~', '+', ' ', '\t', '\r', '\n']);
+    let inside = inside.trim_matches(BESIDE);
     match close {
         "#}" => return Kind::Comment,
         "%}" => return Kind::Steers,
@@ -98,8 +166,11 @@ fn kind(close: &str, inside: &str) -> Kind {
     if inside.starts_with("/*") || inside.starts_with('!') {
         return Kind::Comment;
     }
-    let word = inside.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
-    let steers = matches!(word, "if" | "else" | "end" | "range" | "with" | "define" | "block" | "break" | "continue" | "fail")
+    let word = word(inside);
+    if word == "define" {
+        return Kind::Defines;
+    }
+    let steers = matches!(word, "if" | "else" | "end" | "range" | "with" | "block" | "break" | "continue" | "fail")
         // Handlebars.
         || inside.starts_with(['#', '/', '^'])
         || (inside.starts_with('$') && inside.split_once(" = ").is_some_and(|(name, _)| !name.contains(' ')))
@@ -119,7 +190,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<(&str, Kind)> {
-        find(text).into_iter().map(|one| (&text[one.at], one.kind)).collect()
+        find(text, Expressions::Braces).into_iter().map(|one| (&text[one.at], one.kind)).collect()
     }
 
     #[test]
@@ -128,13 +199,22 @@ mod tests {
         let found = found(text);
         assert_eq!(found[0].0, r#"{{ print "}}" `}}` '}}' }}"#);
         assert_eq!(found[1].0, "{{ .x }}");
-        assert_eq!(super::find(r#"{{ "a\"}}" }}"#)[0].at, 0..13);
+        assert_eq!(super::find(r#"{{ "a\"}}" }}"#, Expressions::Braces)[0].at, 0..13);
     }
 
     #[test]
     fn an_apostrophe_does_not_swallow_the_rest() {
         assert_eq!(found("{{ don't }}\nx: {{ .y }}\n").len(), 2);
         assert_eq!(found("{{ never closed\n"), []);
+    }
+
+    /// Megabytes of them would be searched for as long as the run may take.
+    #[test]
+    fn what_is_never_closed_is_not_searched_again_and_again() {
+        assert_eq!(found(&"{{ ".repeat(2_000_000)), []);
+        assert_eq!(found(&format!("{{{{ x }}}} {}", "{{ {% {# ".repeat(500_000))).len(), 1);
+        // The end of one kind closes no other.
+        assert_eq!(found(&format!("{}%}}", "{{ ".repeat(500_000))), []);
     }
 
     #[test]

@@ -211,3 +211,66 @@ fn many_expressions_on_one_line_cost_linear_time() {
     let tree = tree(&text);
     assert_eq!(root(&tree).get("b").unwrap().text(), Some("1"));
 }
+
+#[test]
+fn what_is_defined_is_a_document_of_its_own() {
+    let text = "{{- define \"rules\" }}\n- a: {{ .x }}\n  b: 1\n{{- end }}\n\nkind: Hooks\nlist:\n{{- include \"rules\" . }}\n  more: 2\n";
+    for text in [text.to_string(), text.replace('\n', "\r\n")] {
+        let tree = tree(&text);
+        let documents: Vec<_> = tree.documents().filter(|document| !document.is_null()).collect();
+        let [part, object] = documents.as_slice() else { panic!("{documents:?}") };
+        assert_eq!(part.items().next().unwrap().get("b").unwrap().text(), Some("1"));
+        assert_eq!(object.get("kind").unwrap().text(), Some("Hooks"));
+        // Its own lines are all there; in the object that includes it they are not.
+        assert!(!part.may_hold_more() && object.may_hold_more());
+    }
+}
+
+#[test]
+fn a_definition_on_one_line_or_inside_of_a_text_divides_nothing() {
+    let tree = tree(
+        "a: 1\n{{- define \"x\" }}{{ .y }}{{ end }}\nb: 2\nc: |\n  {{ define \"z\" }}\n  text\n  {{ end }}\nd: 3\n",
+    );
+    assert_eq!(tree.documents().count(), 1);
+    assert_eq!(root(&tree).get("d").unwrap().text(), Some("3"));
+}
+
+#[test]
+fn a_document_into_which_no_line_is_printed_is_known_whole() {
+    let text = "a: {{ .x }}\n{{- if .y }}\nb: 1\n{{- end }}\n---\na: 2\n{{- include \"more\" . | nindent 0 }}\n---\na: \"{{ .z }}\"\n";
+    let tree = tree(text);
+    assert_eq!(tree.documents().map(Node::may_hold_more).collect::<Vec<_>>(), [false, true, false]);
+}
+
+#[test]
+fn variables_are_left_out_only_where_they_break_what_they_stand_in() {
+    let text = "a: {b: ${B}, c: ${C:-1}}\nlist:\n  - 1\n  ${MORE}\nd: ${D}\n";
+    let broken = tree(text);
+    assert!(broken.is_template);
+    assert_eq!(root(&broken).at(&["a", "b"]).unwrap().hole(), Some("${B}"));
+    assert_eq!(root(&broken).get("list").unwrap().items().count(), 2);
+    assert!(root(&broken).may_hold_more());
+    let whole = tree("d: ${D}\ne: http://${HOST}:80\n");
+    assert!(!whole.is_template);
+    assert_eq!(root(&whole).get("d").unwrap().text(), Some("${D}"));
+    // What is broken for another reason is no template.
+    let other = parse(FileId(0), "d: ${D}\ne: [\n");
+    assert!(!other.is_template && other.errors.len() == 1);
+}
+
+#[test]
+fn a_text_whose_header_and_expression_touch_is_unknown() {
+    let text = "data:\n  a.crt: |-{{ .Values.pem | trim | nindent 4 }}\n  b: >{{ .b }}\nc: 1\n";
+    let tree = tree(text);
+    assert_eq!(root(&tree).at(&["data", "a.crt"]).unwrap().hole(), Some("|-{{ .Values.pem | trim | nindent 4 }}"));
+    assert!(root(&tree).at(&["data", "b"]).unwrap().hole().is_some());
+    assert_eq!(root(&tree).get("c").unwrap().text(), Some("1"));
+}
+
+#[test]
+fn an_empty_branch_takes_nothing_from_the_other_one() {
+    let text = "tracing:\n{{- if .x }}\n  zipkin:\n    address: {{ .x }}\n{{- else }}\n  {}\n{{- end }}\nnext: {}\n";
+    let tree = tree(text);
+    assert_eq!(root(&tree).at(&["tracing", "zipkin", "address"]).unwrap().hole(), Some("{{ .x }}"));
+    assert!(root(&tree).get("next").unwrap().is_map());
+}

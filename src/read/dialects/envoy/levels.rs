@@ -8,7 +8,8 @@ use super::matching::Match;
 use super::problems;
 use super::proto::{self, BY, at, field, list, modest, text};
 use super::walk::Host;
-use crate::facts::{Ineffective, Limit, Methods, Nanos, ServiceRef, Sourced, Why};
+use super::who;
+use crate::facts::{Ineffective, Limit, Methods, Nanos, ObjectName, ServiceRef, Sourced, Why};
 use crate::read::data::tree::{Entry, Node};
 use crate::read::data::value::shorten;
 use crate::source::Span;
@@ -22,6 +23,8 @@ pub(super) struct HostLevel<'t> {
     pub span: Span,
     /// Its name, or its first domain.
     pub name: String,
+    /// The route configuration that it belongs to, where a proxy elsewhere takes that by name.
+    pub part_of: Option<ObjectName>,
     /// Its retry policy.
     pub retry: Option<Entry<'t>>,
     /// Its hedge policy.
@@ -53,6 +56,7 @@ impl<'t> HostLevel<'t> {
         HostLevel {
             span: node.span(),
             name: shorten(text(node, "name").or(domain).unwrap_or("a virtual host")),
+            part_of: host.resource.and_then(who::route_configuration),
             retry: modest(node, "retry_policy"),
             hedge: modest(node, "hedge_policy").map(|entry| entry.value),
             headers: [field(node, "request_headers_to_add"), host.headers],

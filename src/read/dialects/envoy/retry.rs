@@ -82,7 +82,7 @@ pub(super) fn apply(policy: &mut Policy, given: &Given<'_, '_>) {
         policy.backoff = backoff(None);
     }
     hedge(policy, given);
-    never_retried(policy);
+    never_retried(policy, given.policy);
     if policy.ineffective.iter().any(|problem| problem.rejected) && policy.attempts.known().is_some() {
         let at = policy.attempts.span().unwrap_or(policy.span);
         policy.attempts = Sourced::unknown(Why::Other("Envoy rejects this configuration".into()), at);
@@ -295,13 +295,20 @@ fn hedging_problems(given: &Given<'_, '_>, has_conditions: bool, has_limit: bool
 
 /// A timed-out try is a reset to Envoy: without a condition that covers resets the limit only makes the request fail
 /// earlier (M-21).
-fn never_retried(policy: &mut Policy) {
+fn never_retried(policy: &mut Policy, node: Option<Node<'_>>) {
     let is_retried = policy.retries_on.known().is_none_or(|classes| classes.contains(Class::TryTimeout));
     if policy.attempt_timeout.limit().is_some()
         && policy.attempt_timeout_flaw.is_none()
         && !is_retried
         && policy.may_retry()
     {
-        policy.attempt_timeout_flaw = Some(AttemptTimeoutFlaw::NeverRetried { add: "reset".into() });
+        let written = node.and_then(|node| field(node, "retry_on")).and_then(Node::text).unwrap_or_default().trim();
+        // Conditions are few and short; of anything else, only what is missing is worth copying.
+        let corrected = match written {
+            "" => "retry_on: reset".into(),
+            long if long.len() > 200 => "retry_on: reset".into(),
+            conditions => format!("retry_on: {conditions},reset").into(),
+        };
+        policy.attempt_timeout_flaw = Some(AttemptTimeoutFlaw::NeverRetried { add: "reset".into(), corrected });
     }
 }

@@ -80,6 +80,7 @@ impl<'a, 't> Reader<'a, 't> {
             methods: route.matched.methods.clone(),
             path: route.matched.path.clone(),
             conditional: route.matched.is_conditional,
+            protocol: route.matched.protocol,
         });
         policy.total.limit = route.total.clone();
         policy.ineffective.clone_from(&route.problems);
@@ -98,6 +99,8 @@ impl<'a, 't> Reader<'a, 't> {
         retry::apply(&mut policy, &given);
         if destination.is_inbound() {
             self.turn_inward(&mut policy);
+        } else if self.who.service.is_none() {
+            policy.part_of.clone_from(&host.part_of);
         }
         let retries = policy.kind == PolicyKind::Config;
         self.facts.policies.push(policy);

@@ -13,6 +13,8 @@ pub(super) struct Found<'t> {
     pub clusters: Vec<Node<'t>>,
     /// Virtual hosts with what encloses them.
     pub hosts: Vec<Host<'t>>,
+    /// Names of route configurations that stand elsewhere.
+    pub used: Vec<Node<'t>>,
 }
 
 /// A virtual host.
@@ -20,6 +22,8 @@ pub(super) struct Found<'t> {
 pub(super) struct Host<'t> {
     /// The virtual host.
     pub node: Node<'t>,
+    /// The name of the route configuration, where that is a resource by itself: a proxy elsewhere takes it by name.
+    pub resource: Option<&'t str>,
     /// Headers that its whole route configuration adds.
     pub headers: Option<Node<'t>>,
     /// Whether the HTTP connection manager takes some clients for internal ones.
@@ -175,8 +179,10 @@ impl<'t> Found<'t> {
             Some(Kind::Cluster) => self.clusters.push(node),
             Some(Kind::Listener) => self.listener(node, inline_routes),
             Some(Kind::Manager) => self.manager(node),
-            Some(Kind::RouteConfig) => self.config(node, None),
-            Some(Kind::VirtualHost) => self.hosts.push(Host { node, headers: None, trusts_clients: false }),
+            Some(Kind::RouteConfig) => self.config(node, None, text(node, "name")),
+            Some(Kind::VirtualHost) => {
+                self.hosts.push(Host { node, resource: None, headers: None, trusts_clients: false })
+            }
             _ => {}
         }
     }
@@ -200,20 +206,22 @@ impl<'t> Found<'t> {
     /// An HTTP connection manager; of other filters it finds nothing.
     fn manager(&mut self, node: Node<'t>) {
         if let Some(config) = field(node, "route_config") {
-            self.config(config, Some(node));
+            self.config(config, Some(node), None);
         }
+        self.used.extend(at(node, &["rds", "route_config_name"]));
         let scopes = at(node, &["scoped_routes", "scoped_route_configurations_list"]);
         for scope in scopes.into_iter().flat_map(|scopes| list(scopes, "scoped_route_configurations")) {
             if let Some(config) = field(scope, "route_configuration") {
-                self.config(config, Some(node));
+                self.config(config, Some(node), None);
             }
+            self.used.extend(field(scope, "route_configuration_name"));
         }
     }
 
-    fn config(&mut self, node: Node<'t>, manager: Option<Node<'t>>) {
+    fn config(&mut self, node: Node<'t>, manager: Option<Node<'t>>, resource: Option<&'t str>) {
         let headers = field(node, "request_headers_to_add");
         let trusts_clients = manager.is_some_and(|manager| field(manager, "internal_address_config").is_some());
-        self.hosts.extend(list(node, "virtual_hosts").map(|node| Host { node, headers, trusts_clients }));
+        self.hosts.extend(list(node, "virtual_hosts").map(|node| Host { node, resource, headers, trusts_clients }));
     }
 
     /// What the admin port prints. It prints the static part twice, in the bootstrap and in the sections, and the route
@@ -234,10 +242,12 @@ impl<'t> Found<'t> {
             }
             self.dumped_listener(section, !has_routes);
             for group in ["static_route_configs", "dynamic_route_configs"] {
-                list(section, group).filter_map(|item| field(item, "route_config")).for_each(|c| self.config(c, None));
+                list(section, group)
+                    .filter_map(|item| field(item, "route_config"))
+                    .for_each(|c| self.config(c, None, None));
             }
             if let Some(config) = field(section, "route_config") {
-                self.config(config, None);
+                self.config(config, None, None);
             }
         }
         // A cluster that is warming up has an older self that is active.

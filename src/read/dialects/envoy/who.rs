@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::proto::{self, field, text};
-use crate::facts::{Caller, Host, Position, Service, ServiceRef, ServiceSource};
+use crate::facts::{Caller, Dialect, Host, ObjectName, Position, RouteUse, Service, ServiceRef, ServiceSource};
 use crate::read::data::tree::Node;
 use crate::source::Span;
 
@@ -45,6 +45,13 @@ impl Identity {
         Identity { caller: Caller::Service(service.clone()), position, service: Some(service) }
     }
 
+    /// The use of a route configuration that stands elsewhere, by its name.
+    pub fn uses(&self, name: Node<'_>) -> Option<RouteUse> {
+        let of = name.text().filter(|_| proto::hole(name).is_none()).and_then(route_configuration)?;
+        let (position, caller) = (self.position, self.caller.clone());
+        Some(RouteUse { of, position, caller, hands_down: None, environment: None, span: name.span() })
+    }
+
     /// The proxy as a service that calls others. A sidecar is none: its service is the application beside it.
     pub fn declared(&self, span: Span) -> Option<Service> {
         let service = self.service.as_ref().filter(|_| self.position == Position::Gateway)?;
@@ -57,4 +64,10 @@ impl Identity {
         declared.is_proxy = true;
         Some(declared)
     }
+}
+
+/// A route configuration by its name.
+pub(super) fn route_configuration(name: &str) -> Option<ObjectName> {
+    let is_name = !name.is_empty() && !proto::is_placeholder(name);
+    is_name.then(|| ObjectName { dialect: Dialect::Envoy, name: name.into(), namespace: None })
 }

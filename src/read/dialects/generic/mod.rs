@@ -8,6 +8,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use crate::facts::{Callee, Evidence, Facts, Host, ServiceRef, Why};
@@ -81,6 +82,44 @@ struct Frame<'t> {
     index: Option<usize>,
     node: Node<'t>,
     parent: Option<usize>,
+    /// What its own entries say of a client; asked for once however many settings stand in it.
+    client: OnceCell<Client>,
+}
+
+/// What a mapping says of the client whose settings stand in it.
+struct Client {
+    /// Whether an address or a name is there.
+    is_there: bool,
+    /// Whom it calls, if that can be told.
+    callee: Option<Callee>,
+}
+
+impl Frame<'_> {
+    fn client(&self) -> &Client {
+        self.client.get_or_init(|| Client::of(self.node))
+    }
+}
+
+impl Client {
+    fn of(node: Node<'_>) -> Self {
+        let mut client = Client { is_there: false, callee: None };
+        for entry in node.written_entries() {
+            let (Some(text), key) = (entry.value.text(), name(entry.key)) else { continue };
+            let (is_address, is_name) = (ADDRESSES.contains(&key.as_str()), CLIENTS.contains(&key.as_str()));
+            client.is_there |= is_address || is_name;
+            if client.callee.is_some() {
+                break;
+            }
+            if is_address && let Some(host) = Host::parse(text) {
+                let at = Some(entry.value.span());
+                let service = ServiceRef { host, from_namespace: None, evidence: Evidence::Written, at };
+                client.callee = Some(Callee::Service { service, hosts: Vec::new() });
+            } else if is_name {
+                client.callee = Some(Callee::Named(vec![text.into()]));
+            }
+        }
+        client
+    }
 }
 
 /// Whether a document holds retry settings of this shape and is nothing that merely looks so.
@@ -104,7 +143,7 @@ pub fn read(document: Node<'_>, context: &Context<'_>, facts: &mut Facts) {
 
 /// All mappings of a document, and those of them that are retry settings, in the order written.
 fn sites<'t>(document: Node<'t>) -> (Vec<Frame<'t>>, Vec<usize>) {
-    let mut frames = vec![Frame { key: "", index: None, node: document, parent: None }];
+    let mut frames = vec![Frame { key: "", index: None, node: document, parent: None, client: OnceCell::new() }];
     let mut sites = Vec::new();
     let mut todo = vec![0];
     // What several aliases share is read at the first: an alias bomb is small.
@@ -121,7 +160,7 @@ fn sites<'t>(document: Node<'t>) -> (Vec<Frame<'t>>, Vec<usize>) {
         let mut visit = |key: &'t str, index, child: Node<'t>| {
             if (child.is_map() || child.is_seq()) && seen.insert(child.id()) {
                 todo.push(frames.len());
-                frames.push(Frame { key, index, node: child, parent: Some(at) });
+                frames.push(Frame { key, index, node: child, parent: Some(at), client: OnceCell::new() });
             }
         };
         if node.is_map() {
@@ -146,31 +185,15 @@ fn is_site(frames: &[Frame<'_>], at: usize) -> bool {
     if !settings::counts(frame.node) || settings::is_disabled(frame.node) {
         return false;
     }
-    let around = frame.parent.and_then(|parent| frames.get(parent)).map(|parent| parent.node);
-    let is_client = |node: Node<'_>| {
-        node.written_entries().any(|entry| {
-            let name = name(entry.key);
-            entry.value.text().is_some() && (ADDRESSES.contains(&name.as_str()) || CLIENTS.contains(&name.as_str()))
-        })
-    };
-    settings::says_more(frame.node) || around.is_some_and(is_client)
+    let around = frame.parent.and_then(|parent| frames.get(parent));
+    settings::says_more(frame.node) || around.is_some_and(|around| around.client().is_there)
 }
 
 /// Whom the client around the settings calls: its address, or else its name.
 fn callee(frames: &[Frame<'_>], site: &Frame<'_>) -> Callee {
     let around = site.parent.and_then(|parent| frames.get(parent));
-    for entry in around.into_iter().flat_map(|frame| frame.node.written_entries()) {
-        let (Some(text), key) = (entry.value.text(), name(entry.key)) else { continue };
-        if ADDRESSES.contains(&key.as_str())
-            && let Some(host) = Host::parse(text)
-        {
-            let at = Some(entry.value.span());
-            let service = ServiceRef { host, from_namespace: None, evidence: Evidence::Written, at };
-            return Callee::Service { service, hosts: Vec::new() };
-        }
-        if CLIENTS.contains(&key.as_str()) {
-            return Callee::Named(vec![text.into()]);
-        }
+    if let Some(callee) = around.and_then(|frame| frame.client().callee.clone()) {
+        return callee;
     }
     let mut at = around;
     while let Some(frame) = at {

@@ -253,3 +253,14 @@ fn no_cut_of_a_file_makes_the_reader_panic() {
         }
     }
 }
+
+/// A template may hold the same key in many branches, and a file may simply repeat it. What stands around them is looked at
+/// once: with 50,000 of them the square would take hours.
+#[test]
+fn settings_beside_one_another_cost_their_number() {
+    let text = format!("url: http://payments\n{}", "retry: { attempts: 3 }\n".repeat(50_000));
+    let found = policies(&text);
+    assert_eq!(found.len(), 50_000);
+    assert!(found.iter().all(|policy| matches!(policy.callee, Callee::Service { .. })));
+    assert_eq!(policies(&text.replace("url", "note")).len(), 0);
+}

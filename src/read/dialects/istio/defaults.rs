@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{SOURCE, retries};
+use super::{SOURCE, inherit, retries};
 use crate::facts::{
     Attempts, BackoffKind, Callee, Caller, Class, Classes, Confidence, Dialect, Facts, Jitter, Limit, Mesh, Nanos,
     Policy, PolicyId, PolicyKind, Position, Sourced, Why,
@@ -24,6 +24,9 @@ pub(super) const CAP: u64 = 10;
 pub(super) fn by(version: (u32, u32)) -> &'static str {
     if version >= REWORKED { "Istio 1.24" } else { "Istio before 1.24" }
 }
+
+/// What is in force where `retryOn` is not written, as it would be written.
+pub(super) const CONDITIONS: &str = "connect-failure,refused-stream,unavailable,cancelled";
 
 /// The failures that are retried where `retryOn` is not written.
 pub(super) fn retries_on(version: (u32, u32)) -> Sourced<Classes> {
@@ -91,10 +94,12 @@ pub(super) fn everyone() -> Callee {
 }
 
 /// Leaves one mesh for each environment of those that were sighted, with its default policies: those of the mesh's
-/// configuration where there is one, else Istio's own. To be called once, when all files are read.
+/// configuration where there is one, else Istio's own; and gives delegates what their roots say. To be called once, when all files are read.
 ///
 /// A sighting without an environment serves all; so does configuration, until an environment has its own.
 pub fn finish(facts: &mut Facts, settings: &ReadSettings) {
+    // First, so that a default that a delegate takes from its root is replaced like the root's own.
+    inherit::settle(facts);
     let (mut sightings, others): (Vec<Mesh>, Vec<Mesh>) =
         std::mem::take(&mut facts.meshes).into_iter().partition(|mesh| mesh.source == SOURCE);
     facts.meshes = others;

@@ -4,12 +4,13 @@
 use super::{Rejection, defaults, duration, host, is_zero, limited, may_be_templated};
 use crate::facts::{
     Attempts, Breaker, Budget, BudgetBase, Callee, Caller, Dialect, Facts, Floor, Ineffective, Limit, Nanos, Place,
-    PolicyKind, Position, ServiceRef, Sourced, Upstream, Why,
+    PolicyKind, Position, ServiceRef, Sourced, Upstream, Why, words,
 };
 use crate::read::Context;
 use crate::read::data::tree::{Entry, Node};
 use crate::read::data::value::{self, number, whole};
 use crate::read::dialects::kubernetes::{Metadata, labels, plain};
+use crate::source::Span;
 
 /// Blocks of a traffic policy that matter here. A narrower policy replaces each of them whole.
 const BLOCKS: [&str; 3] = ["connectionPool", "outlierDetection", "retryBudget"];
@@ -294,30 +295,39 @@ impl<'t> Reader<'t> {
             return;
         };
         let set: Vec<&str> = BLOCKS.into_iter().filter(|name| top.get(name).is_some_and(|n| !n.is_null())).collect();
-        let ports: Vec<Node<'t>> = self.ports().collect();
-        for port in ports {
-            let missing: Vec<String> = set
-                .iter()
-                .filter(|name| port.get(name).is_none_or(Node::is_null))
-                .map(|name| format!("`{name}`"))
-                .collect();
+        // What is lost, with where it is lost first and the ports that lose it: one mistake, one finding.
+        let mut losses: Vec<(Vec<&str>, Span, Vec<&str>)> = Vec::new();
+        for port in self.ports() {
+            let missing: Vec<&str> =
+                set.iter().copied().filter(|name| port.get(name).is_none_or(Node::is_null)).collect();
             if missing.is_empty() || may_be_templated(port) {
                 continue;
             }
             let number = port.at(&["port", "number"]);
-            let name = number
-                .and_then(Node::text)
-                .map_or_else(|| "one port".to_string(), |n| format!("port {}", value::shorten(n)));
-            let lost = crate::facts::words::list(&missing);
-            let help = if missing.iter().all(|name| name == "`retryBudget`") {
+            let name = number.and_then(Node::text).unwrap_or("without a number");
+            match losses.iter_mut().find(|(lost, ..)| *lost == missing) {
+                Some((.., ports)) => ports.push(name),
+                None => losses.push((missing, number.unwrap_or(port).span(), vec![name])),
+            }
+        }
+        for (missing, span, ports) in losses {
+            let quoted: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+            let lost = words::list(&quoted);
+            let (do_not, them) = if missing.len() == 1 { ("does not", "it") } else { ("do not", "them") };
+            let (name, its) = match ports.as_slice() {
+                [port] => (format!("port {}", value::shorten(port)), "its"),
+                // Of very many, the first say enough.
+                _ => (format!("ports {}", value::shorten(&words::list(&ports))), "their"),
+            };
+            let help = if missing == ["retryBudget"] {
                 "`connectionPool: { http: { maxRetries: 10 } }` in the port's settings: a port has no `retryBudget`"
                     .to_string()
             } else {
                 format!("repeat {lost} in the settings of {name}")
             };
             self.ineffective.push(Ineffective {
-                span: number.unwrap_or(port).span(),
-                message: format!("{lost} set above does not hold for {name}: its own settings replace them whole"),
+                span,
+                message: format!("{lost} set above {do_not} hold for {name}: {its} own settings replace {them} whole"),
                 label: format!("without {lost}"),
                 help,
                 rejected: false,

@@ -8,6 +8,7 @@
 mod defaults;
 mod destination_rule;
 mod host;
+mod inherit;
 mod mesh_config;
 mod retries;
 mod retry_on;
@@ -143,9 +144,9 @@ fn refused_duration(node: Node<'_>, key: &str, found: &str) -> Rejection {
     Rejection { span: node.span(), what, label: label.to_string(), help }
 }
 
-/// Whether lines of a template were left out that may hold what is missing here.
+/// Whether lines that only rendering shows may hold what is missing here.
 fn may_be_templated(node: Node<'_>) -> bool {
-    node.tree().is_template
+    node.may_hold_more()
 }
 
 /// The same value, known or not, behind `Limit::At`.

@@ -35,7 +35,7 @@ pub(super) fn policy(route: Node<'_>, name: &str, object: &str, inherits: Option
         None => Sourced::default_of(Limit::None, "Istio", "timeout"),
     };
     policy.total.limit = duration(route.get("timeout"), "timeout", no_timeout, &mut rejections);
-    policy.attempt_timeout_flaw = flaw(&policy);
+    policy.attempt_timeout_flaw = flaw(&policy, route);
     if !rejections.is_empty() {
         let ineffective = rejections.into_iter().map(|rejection| rejection.of(object, DEFAULT_STAYS)).collect();
         policy = Policy { ineffective, ..defaults::client(version, policy.span, name) };
@@ -217,15 +217,27 @@ fn fill_conditions(policy: &mut Policy, retries: Node<'_>, rejections: &mut Vec<
 
 /// What becomes of a written `perTryTimeout`: the proxy drops one that is not below `timeout`; and a try that it cuts is
 /// only retried by conditions that hold for resets.
-fn flaw(policy: &Policy) -> Option<AttemptTimeoutFlaw> {
-    let attempt = policy.attempt_timeout.limit()?;
-    if policy.total.limit.limit().is_some_and(|total| attempt >= total) {
-        return Some(AttemptTimeoutFlaw::NotBelowTotal(policy.total.limit.clone()));
+fn flaw(policy: &Policy, route: Node<'_>) -> Option<AttemptTimeoutFlaw> {
+    policy.attempt_timeout.limit()?;
+    let too_long = not_below_total(policy);
+    if too_long.is_some() {
+        return too_long;
     }
     let retries_cut_tries = match &policy.retries_on.value {
         Value::Known(classes) => classes.contains(Class::TryTimeout),
         Value::Unknown(_) => true,
     };
     let retries = policy.may_retry() && policy.retries_on.known() != Some(&Classes::NONE);
-    (retries && !retries_cut_tries).then(|| AttemptTimeoutFlaw::NeverRetried { add: "reset".into() })
+    (retries && !retries_cut_tries).then(|| {
+        let written = route.at(&["retries", "retryOn"]).and_then(Node::text).filter(|text| !text.is_empty());
+        let kept = written.map_or_else(|| defaults::CONDITIONS.to_string(), retry_on::corrected);
+        let corrected = format!("retryOn: {kept},reset").into();
+        AttemptTimeoutFlaw::NeverRetried { add: "reset".into(), corrected }
+    })
+}
+
+/// Whether the proxy drops `perTryTimeout`, because it is not below `timeout`.
+pub(super) fn not_below_total(policy: &Policy) -> Option<AttemptTimeoutFlaw> {
+    let (attempt, total) = (policy.attempt_timeout.limit()?, policy.total.limit.limit()?);
+    (attempt >= total).then(|| AttemptTimeoutFlaw::NotBelowTotal(policy.total.limit.clone()))
 }

@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::host;
+use super::may_be_templated;
 use super::retries;
 use super::route_match::{self, Binding, Match};
 use crate::facts::{
-    Call, CallId, CallSource, Callee, Caller, Confidence, Delegation, Facts, Host, Methods, ObjectName, Operation,
-    PathMatch, Policy, Position, Problem, Route, Service, ServiceRef, ServiceSource, Sourced, Why,
+    Call, CallId, CallSource, Callee, Caller, Confidence, Dialect, Facts, Host, LeftOut, Methods, ObjectName,
+    Operation, PathMatch, Policy, Position, Problem, Route, RouteUse, Service, ServiceRef, ServiceSource, Sourced, Why,
 };
 use crate::read::Context;
 use crate::read::data::tree::Node;
@@ -125,8 +126,15 @@ impl VirtualService {
                 if let Caller::Service(gateway) = &view.caller {
                     declare(gateway, *span, facts);
                 }
-                let (to, position, caller) = (to.clone(), view.position, view.caller.clone());
-                facts.delegations.push(Delegation { to, position, caller, environment: None, span: *span });
+                let is_rejected = base.ineffective.iter().any(|setting| setting.rejected);
+                facts.route_uses.push(RouteUse {
+                    of: to.clone(),
+                    position: view.position,
+                    caller: view.caller.clone(),
+                    hands_down: (!is_rejected).then(|| Box::new(base.clone())),
+                    environment: None,
+                    span: *span,
+                });
             }
             let (methods, path, conditional) = route_match::union(&view.matches);
             let cost = 1 + (self.hosts.len() + size(&methods, &view.caller)) / 8;
@@ -136,9 +144,8 @@ impl VirtualService {
                 }
                 let mut policy = base.clone();
                 policy.position = view.position;
-                policy.part_of = self
-                    .is_part
-                    .then(|| ObjectName { name: self.object.name.clone(), namespace: self.object.namespace.clone() });
+                policy.part_of =
+                    self.is_part.then(|| object_name(self.object.name.clone(), self.object.namespace.clone()));
                 policy.caller = self.away_from(&view.caller, destination);
                 policy.route = Some(Route {
                     list: place.http.span(),
@@ -147,6 +154,7 @@ impl VirtualService {
                     path: path.clone(),
                     // A part is only reached where the route that leads to it matches too.
                     conditional: conditional || self.is_part,
+                    protocol: None,
                 });
                 policy.callee = match destination {
                     Ok(service) => Callee::Service { service: service.clone(), hosts: self.hosts.clone() },
@@ -164,13 +172,23 @@ impl VirtualService {
     /// The policy of a route, as everyone has it.
     fn policy(&self, place: &Place<'_>, context: &Context<'_>) -> Policy {
         let object = format!("VirtualService `{}`", self.object.name);
-        let name = format!("http[{}] of {}", place.order, self.object.name);
+        // What a template decides is no name to speak of.
+        let name = match self.object.name.contains("{{") {
+            true => format!("http[{}]", place.order),
+            false => format!("http[{}] of {}", place.order, self.object.name),
+        };
         let inherits =
             self.is_part.then(|| Why::Other("this VirtualService has no hosts: what leads to it may set this".into()));
         let mut policy =
             retries::policy(place.route, &name, &object, inherits.as_ref(), context.settings.istio_version);
         if self.is_part && is_patch(context.path) {
             policy.confidence = Confidence::Low;
+        }
+        // A line that only rendering shows may say it after all, and what is rejected takes nothing.
+        let is_settled = may_be_templated(place.route) || policy.ineffective.iter().any(|setting| setting.rejected);
+        if self.is_part && !is_settled {
+            let lacks = |key: &str| place.route.get(key).is_none_or(Node::is_null);
+            policy.left_out = LeftOut { retries: lacks("retries"), timeout: lacks("timeout") };
         }
         policy
     }
@@ -184,7 +202,7 @@ impl VirtualService {
             Some(namespace) => Some(plain(namespace)?.into()),
             None => self.object.namespace.clone(),
         };
-        Some((ObjectName { name, namespace }, delegate.span()))
+        Some((object_name(name, namespace), delegate.span()))
     }
 
     /// The services that requests of a route go to, each once; destinations without weight get none.
@@ -274,6 +292,10 @@ impl VirtualService {
             _ => caller.clone(),
         }
     }
+}
+
+fn object_name(name: Arc<str>, namespace: Option<Arc<str>>) -> ObjectName {
+    ObjectName { dialect: Dialect::Istio, name, namespace }
 }
 
 /// Takes from what is left, if that is enough.

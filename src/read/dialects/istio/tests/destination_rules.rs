@@ -148,11 +148,24 @@ fn a_port_s_settings_drop_what_is_set_above() {
     let facts = facts(&text);
     let (found, under) = only_ineffective(&text, &facts);
     assert_eq!(under, "8080");
-    assert_eq!(
-        found.message,
-        "`retryBudget` set above does not hold for port 8080: its own settings replace them whole"
-    );
+    assert_eq!(found.message, "`retryBudget` set above does not hold for port 8080: its own settings replace it whole");
     assert!(facts.upstreams[0].budget.limit().is_some());
+    // One mistake, however many ports make it; ports that lose something else are another.
+    let ports =
+        "- { port: { number: 1 } }\n  - { port: { number: 2 } }\n  - { port: { number: 3 }, outlierDetection: {} }";
+    let spec = format!(
+        "host: ledger\ntrafficPolicy:\n  outlierDetection: {{}}\n  retryBudget: {{ percent: 20 }}\n  portLevelSettings:\n  {ports}\n"
+    );
+    let facts = self::facts(&self::text(&spec));
+    let all = facts.policies.iter().flat_map(|policy| &policy.ineffective);
+    let messages: Vec<&str> = all.map(|one| &*one.message).collect();
+    assert_eq!(
+        messages,
+        [
+            "`outlierDetection` and `retryBudget` set above do not hold for ports 1 and 2: their own settings replace them whole",
+            "`retryBudget` set above does not hold for port 3: its own settings replace it whole"
+        ]
+    );
     // All repeated, or nothing above: no trap.
     upstream(
         "host: ledger\ntrafficPolicy:\n  outlierDetection: {}\n  portLevelSettings:\n  - { port: { number: 1 }, outlierDetection: {} }",

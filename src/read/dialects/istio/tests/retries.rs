@@ -211,10 +211,15 @@ fn conditions_that_cannot_arise_retry_nothing() {
 
 #[test]
 fn a_cut_try_is_retried_by_reset_conditions_only() {
-    let never = Some(AttemptTimeoutFlaw::NeverRetried { add: "reset".into() });
-    assert_eq!(policy(&with("retries: { attempts: 2, perTryTimeout: 2s }")).attempt_timeout_flaw, never);
+    let never = |conditions: &str| {
+        let corrected = format!("retryOn: {conditions},reset").into();
+        Some(AttemptTimeoutFlaw::NeverRetried { add: "reset".into(), corrected })
+    };
+    // Written conditions replace the default ones, which have to be repeated.
+    let bare = policy(&with("retries: { attempts: 2, perTryTimeout: 2s }"));
+    assert_eq!(bare.attempt_timeout_flaw, never("connect-failure,refused-stream,unavailable,cancelled"));
     let codes = policy(&with("retries: { attempts: 2, perTryTimeout: 2s, retryOn: 'connect-failure,504' }"));
-    assert_eq!(codes.attempt_timeout_flaw, never);
+    assert_eq!(codes.attempt_timeout_flaw, never("connect-failure,504"));
     for condition in ["reset", "5xx", "gateway-error"] {
         let lines = format!("retries: {{ attempts: 2, perTryTimeout: 2s, retryOn: {condition} }}");
         assert_eq!(policy(&with(&lines)).attempt_timeout_flaw, None);
@@ -267,6 +272,11 @@ fn what_a_chart_leaves_to_rendering_is_unknown() {
     assert!(matches!(left.attempts.why(), Some(Why::Template(_))));
     assert_eq!(left.kind, PolicyKind::Config);
     assert!(facts.policies.iter().all(|policy| policy.ineffective.is_empty() && policy.total.limit.known().is_none()));
+    assert_eq!(&*facts.policies[0].name, "http[0]", "an expression is no name");
+    // Where no line is printed, what is missing is missing, and the default holds.
+    let text = "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: { name: shop }\nspec:\n  hosts: ['{{ .Values.host }}']\n  \
+                http:\n  - route:\n    - destination: { host: ledger }\n---\n{{ include \"more\" . }}\n";
+    assert_eq!(super::facts(text).policies[0].tries(), Some(3));
 }
 
 #[test]

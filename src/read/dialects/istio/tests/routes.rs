@@ -212,9 +212,9 @@ fn a_root_says_to_whom_it_delegates_and_who_calls() {
                       - delegate: { name: '${PART}' }\n- route: [{ destination: { host: shop } }]",
     );
     let said: Vec<_> = root
-        .delegations
+        .route_uses
         .iter()
-        .map(|one| (&*one.to.name, one.to.namespace.as_deref(), one.position, matches!(one.caller, Caller::Service(_))))
+        .map(|one| (&*one.of.name, one.of.namespace.as_deref(), one.position, matches!(one.caller, Caller::Service(_))))
         .collect();
     assert_eq!(
         said,
@@ -228,7 +228,7 @@ fn a_root_says_to_whom_it_delegates_and_who_calls() {
 
     // One level: a part has no parts of its own.
     let part = with("http:\n- delegate: { name: other }\n- route: [{ destination: { host: shop } }]");
-    assert_eq!(part.delegations, []);
+    assert_eq!(part.route_uses, []);
     let object = part.policies[0].part_of.as_ref().unwrap();
     assert_eq!((&*object.name, object.namespace.as_deref()), ("shop", Some("web")));
     assert!(root.policies.iter().all(|policy| policy.part_of.is_none()));
