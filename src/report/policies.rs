@@ -105,18 +105,21 @@ pub fn table(facts: &Facts, systems: &[System<'_>], sources: &Sources, include_t
     if rows.is_empty() {
         return "no retry policies\n".to_string();
     }
-    let mut table = Table::new(&[
-        ("place", Align::Path),
-        ("call", Align::Left),
-        ("layer", Align::Left),
-        ("tries", Align::Right),
-        ("delay", Align::Left),
-        ("jitter", Align::Left),
-        ("attempt", Align::Right),
-        ("total", Align::Right),
-        ("retries on", Align::Left),
-        ("source", Align::Left),
-    ]);
+    let mut table = Table::named_by(
+        2,
+        &[
+            ("place", Align::Path),
+            ("call", Align::Left),
+            ("layer", Align::Left),
+            ("tries", Align::Right),
+            ("delay", Align::Left),
+            ("jitter", Align::Left),
+            ("attempt", Align::Right),
+            ("total", Align::Right),
+            ("retries on", Align::Left),
+            ("source", Align::Left),
+        ],
+    );
     for row in &rows {
         let Row { policy, .. } = row;
         let place = sources.get(policy.span.file).map_or_else(String::new, |source| {
@@ -138,7 +141,7 @@ pub fn table(facts: &Facts, systems: &[System<'_>], sources: &Sources, include_t
         ]);
     }
     // Which columns give way, and how narrow they may become.
-    table.render(look, &[(8, 12), (0, 24), (1, 16), (4, 10)])
+    table.render(look, &[(0, 24), (8, 20), (1, 16), (4, 10)])
 }
 
 /// `3`, and of hedged tries with their copies `1, ×2 hedged`.

@@ -14,20 +14,24 @@ pub enum Align {
     Path,
 }
 
-/// Cells that head the paragraph of a row.
-const PARAGRAPH_HEAD: usize = 2;
-
 /// Rows of cells below a heading. Cells must be clean text.
 #[derive(Debug)]
 pub struct Table {
     head: Vec<(&'static str, Align)>,
     rows: Vec<Vec<String>>,
+    /// Cells that say what a row is about.
+    names: usize,
 }
 
 impl Table {
-    /// An empty table.
+    /// An empty table whose first column says what a row is about.
     pub fn new(head: &[(&'static str, Align)]) -> Self {
-        Table { head: head.to_vec(), rows: Vec::new() }
+        Table::named_by(1, head)
+    }
+
+    /// An empty table whose first columns say what a row is about.
+    pub fn named_by(names: usize, head: &[(&'static str, Align)]) -> Self {
+        Table { head: head.to_vec(), rows: Vec::new(), names }
     }
 
     /// Adds a row, one cell for each column.
@@ -66,13 +70,13 @@ impl Table {
         out
     }
 
-    /// The first two cells of each row as its heading, the others by name below.
+    /// The first cells of each row as its heading, the others by name below.
     fn paragraphs(&self, look: Look) -> String {
         let paint = Paint(look.colour);
         let mut out = String::new();
         for row in &self.rows {
             let named = self.head.iter().zip(row);
-            let (first, rest): (Vec<_>, Vec<_>) = named.enumerate().partition(|(at, _)| *at < PARAGRAPH_HEAD);
+            let (first, rest): (Vec<_>, Vec<_>) = named.enumerate().partition(|(at, _)| *at < self.names);
             let heading: Vec<&str> =
                 first.iter().map(|(_, (_, cell))| cell.as_str()).filter(|cell| !cell.is_empty()).collect();
             out.push_str(&paint.tone(Tone::Strong, &heading.join("  ")));

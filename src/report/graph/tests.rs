@@ -237,3 +237,19 @@ fn hedged_tries_say_so_where_they_are_counted() {
     assert!(three.contains("web → api: 6× for overload"), "{three}");
     assert!(three.contains("three tries hedged with one copy (×6), manifest"), "{three}");
 }
+
+#[test]
+fn a_narrow_terminal_gets_paragraphs_and_places_on_lines_of_their_own() {
+    let (facts, sources) = facts(CHAIN);
+    let limits = Limits::default();
+    let systems = systems(&facts, &limits);
+    let views = view(&systems, &Focus::All, None).unwrap();
+    let at = |width| super::text(&views, &facts, &sources, Look { colour: false, width });
+    let narrow = at(45);
+    assert!(narrow.starts_with("web\n  load 1 · amplification 1 · slowest answer "), "{narrow}");
+    assert!(
+        narrow.contains("\n  caller-code     three tries, manifest\n                  services.yaml:4\n"),
+        "{narrow}"
+    );
+    assert!(at(200).contains("  caller-code     three tries, manifest  services.yaml:4\n"), "{}", at(200));
+}

@@ -36,7 +36,7 @@ pub fn render(views: &[View<'_>], facts: &Facts, sources: &Sources, look: Look) 
         out.push_str(&services(view, look));
         for call in view.calls() {
             out.push('\n');
-            push_call(&call, view, facts, sources, &paint, &mut out);
+            push_call(&call, view, (facts, sources), look, &mut out);
         }
         for note in &view.system.net.notes {
             out.push_str(&format!("\nnote: {}\n", text::line(note)));
@@ -111,7 +111,8 @@ fn route(system: &System<'_>, path: &Path) -> String {
     format!("{}{}", arrows(&steps), text::line(to))
 }
 
-fn push_call(call: &Shown<'_>, view: &View<'_>, facts: &Facts, sources: &Sources, paint: &Paint, out: &mut String) {
+fn push_call(call: &Shown<'_>, view: &View<'_>, (facts, sources): (&Facts, &Sources), look: Look, out: &mut String) {
+    let paint = Paint(look.colour);
     let from = call.from.map_or("(any)", |node| &node.display);
     let arrow = format!("{} → {}", text::line(from), text::line(&call.to.display));
     out.push_str(&paint.tone(Tone::Strong, &arrow));
@@ -127,12 +128,12 @@ fn push_call(call: &Shown<'_>, view: &View<'_>, facts: &Facts, sources: &Sources
         out.push_str("  nobody retries\n");
     }
     for layer in &call.edge.layers {
-        push_layer(layer, facts, sources, out);
+        push_layer(layer, facts, sources, look, out);
     }
 }
 
 /// One line for each policy; alternatives begin with `or`.
-fn push_layer(layer: &Layer, facts: &Facts, sources: &Sources, out: &mut String) {
+fn push_layer(layer: &Layer, facts: &Facts, sources: &Sources, look: Look, out: &mut String) {
     let mut lead = layer.position.name();
     for nest in &layer.alternatives {
         let policies = nest.policies.iter().filter_map(|id| facts.policy(*id));
@@ -140,7 +141,10 @@ fn push_layer(layer: &Layer, facts: &Facts, sources: &Sources, out: &mut String)
             let place = sources.get(nest.site.file).map_or_else(String::new, |source| {
                 format!("{}:{}", text::line(&source.path), source.position(nest.site.start).line)
             });
-            out.push_str(&format!("  {:<15} {}  {place}\n", lead, policy_in_words(policy)));
+            let said = format!("  {lead:<15} {}", policy_in_words(policy));
+            // Where both do not fit, the place has a line of its own, which can still be clicked.
+            let fits = text::width(&said) + 2 + text::width(&place) <= look.width;
+            out.push_str(&if fits { format!("{said}  {place}\n") } else { format!("{said}\n  {:15} {place}\n", "") });
             lead = "";
         }
         lead = if lead.is_empty() { "  or" } else { lead };
