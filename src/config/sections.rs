@@ -8,7 +8,7 @@ use crate::read::data::tree::{Entry, Node, Tree};
 pub use crate::read::manifests::services::OWN_KEYS as SERVICE_KEYS;
 use crate::read::manifests::services::{CallFields, service_field};
 use crate::read::vocabulary::values::{
-    DURATION, SHARE, SWITCH, TEXT, TEXTS, duration, number, share, switch, text, whole,
+    DURATION, SHARE, SWITCH, TEXT, TEXTS, TIMES, duration, share, switch, text, times, whole,
 };
 use crate::read::vocabulary::{Faults, fields, plain, texts};
 use crate::scan::Globs;
@@ -265,17 +265,11 @@ fn globs(field: &Entry<'_>, faults: &mut Faults) -> Vec<String> {
 
 /// What a limit on tries looks like: the first try is one of them.
 const TRIES: &str = "a whole number from 1 on";
-/// What a limit on amplification looks like: without any retry it is 1.
-const TIMES: &str = "a number from 1 on";
 /// What a limit on time looks like.
 const SOME_TIME: &str = "a time above zero such as `250ms`, `1.5s` or `1m30s`";
 
 fn tries(node: Node<'_>) -> Option<u64> {
     whole(node).filter(|tries| *tries > 0)
-}
-
-fn times(node: Node<'_>) -> Option<f64> {
-    number(node).filter(|times| *times >= 1.0)
 }
 
 fn some_time(node: Node<'_>) -> Option<Nanos> {

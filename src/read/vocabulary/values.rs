@@ -19,6 +19,8 @@ pub const SHARE: &str = "a share such as `0.1` or `10%`";
 pub const WHOLE: &str = "a whole number";
 /// What a number looks like.
 pub const NUMBER: &str = "a number that is not negative";
+/// What an amplification looks like: without any retry it is 1.
+pub const TIMES: &str = "a number from 1 on";
 /// What a switch looks like.
 pub const SWITCH: &str = "`true` or `false`";
 /// What a text looks like.
@@ -41,6 +43,11 @@ pub fn whole(node: Node<'_>) -> Option<u64> {
 /// A number from zero on.
 pub fn number(node: Node<'_>) -> Option<f64> {
     value::number(&digits(node)?).filter(|number| *number >= 0.0)
+}
+
+/// An amplification.
+pub fn times(node: Node<'_>) -> Option<f64> {
+    number(node).filter(|times| *times >= 1.0)
 }
 
 /// `true` or `false`, in the spellings of YAML 1.1 too.

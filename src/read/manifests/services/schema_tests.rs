@@ -96,6 +96,7 @@ fn misspelt_keys_and_wrong_values_are_neither_valid_nor_read_in_silence() {
         "services: { web: { calls: [ { per-request: 1 } ] } }",
         "services: { web: { calls: [], rate: 500 } }",
         "services: { web: { calls: [], accept: { max-amplification: 9 } } }",
+        "services: { web: { calls: [], accept: { max-amplification: 0, reason: fine } } }",
         "services: { web: { calls: [] } }\nversion: 2",
         "services: { web: { calls: [] } }\npolicys: {}",
     ] {

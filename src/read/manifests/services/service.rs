@@ -4,7 +4,7 @@ use crate::facts::{Accept, Host, Service};
 use crate::read::data::tree::Entry;
 use crate::read::data::value::hole;
 use crate::read::vocabulary::values::{
-    DURATION, NUMBER, RATE, TEXT, TEXTS, WHOLE, class, duration, number, rate, text, whole,
+    DURATION, RATE, TEXT, TEXTS, TIMES, WHOLE, class, duration, rate, text, times, whole,
 };
 use crate::read::vocabulary::{Faults, fields, plain, texts, value};
 
@@ -95,7 +95,7 @@ fn accept(field: &Entry<'_>, faults: &mut Faults) -> Option<Accept> {
     let (mut max_amplification, mut reason) = (None, None);
     for entry in fields(field.value) {
         match entry.key {
-            "max-amplification" => max_amplification = plain(&entry, NUMBER, faults, number),
+            "max-amplification" => max_amplification = plain(&entry, TIMES, faults, times),
             "reason" => reason = plain(&entry, TEXT, faults, text),
             _ => faults.unknown_key(&entry, "`accept`", ACCEPT_KEYS),
         }
