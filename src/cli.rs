@@ -27,6 +27,36 @@ Examples:
 const EXIT: &str = "\
 Exit status: 0 no finding at the --fail-on level, 1 findings, 2 wrong usage, configuration or path";
 
+/// What `--help` says beyond `-h`.
+const MORE: &str = "\
+Exit status:
+  0  no finding at the --fail-on level; of other commands: done
+  1  findings at that level or above; suppressed and hidden ones do not count
+  2  wrong usage, configuration or path; nothing was checked
+
+Configuration:
+  The nearest retrylint.toml from the first path upwards to the root of its repository, or
+  --config FILE; the command line wins. An unknown key is an error.
+
+    [scan]                     include, exclude, follow-ignore-files, max-file-size
+    [limits]                   max-attempts, max-attempts-job, max-amplification,
+                               error-amplification, max-backoff, max-total-wait, min-jitter,
+                               min-jitter-delay
+    [rules]                    missing-jitter = \"off\", or \"error\", \"warning\", \"note\"
+    [services.NAME]            what no file says of a service: rate, pool, emits, accept ...
+    [[calls]]                  from, to: a call that no file shows
+    [[environment]]            name, paths: files that belong together
+    [dialects.istio]           version = \"1.24\": whose defaults hold
+
+  A comment silences one place: # retrylint: allow(RULE) REASON
+  .gitignore and .retrylintignore are followed; exclude holds for named files too.
+
+Environment variables:
+  NO_COLOR         no colours, if it is set
+  CLICOLOR_FORCE   colours in pipes too, unless it is 0
+  COLUMNS          the width of text where standard output is no terminal [default: 100]
+";
+
 /// Finds retry storms before they happen: what an outage would do to the services described here
 #[derive(Debug, Parser)]
 #[command(
@@ -34,6 +64,7 @@ Exit status: 0 no finding at the --fail-on level, 1 findings, 2 wrong usage, con
     version,
     before_help = EXAMPLES,
     after_help = EXIT,
+    after_long_help = MORE,
     help_template = TEMPLATE,
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
@@ -78,12 +109,19 @@ pub struct Check {
     pub input: Input,
 
     /// How findings are printed
+    ///
+    /// full and concise are for people, json and sarif for programs. The summary goes to standard error in every format.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Output")]
     pub format: Format,
     /// Also write a format to a file; may be repeated
+    ///
+    /// One analysis, several reports: --output sarif=retrylint.sarif --output json=retrylint.json
     #[arg(long, value_parser = output, value_name = "FORMAT=FILE", help_heading = "Output")]
     pub output: Vec<(Format, PathBuf)>,
     /// Name of the analysis in SARIF
+    ///
+    /// Code scanning keeps the results of one name apart from those of another: needed where a repository is checked in
+    /// several runs.
     #[arg(long, value_name = "NAME", default_value = "retrylint/", hide_default_value = true, help_heading = "Output")]
     pub sarif_category: String,
     /// Keep suppressed findings in SARIF, marked
@@ -91,12 +129,18 @@ pub struct Check {
     pub sarif_include_suppressed: bool,
 
     /// Only these rules
+    ///
+    /// Shown with their opinionated findings, as with --pedantic. What is left out is counted in the summary.
     #[arg(long, value_delimiter = ',', value_parser = rule, value_name = "RULE,…", help_heading = "Findings")]
     pub select: Vec<String>,
     /// Not these rules
+    ///
+    /// What is left out is counted in the summary. For good, write it under [rules] in retrylint.toml.
     #[arg(long, value_delimiter = ',', value_parser = rule, value_name = "RULE,…", help_heading = "Findings")]
     pub ignore: Vec<String>,
     /// Opinionated advice and findings of low confidence too
+    ///
+    /// Without it they are counted in the summary and do not change the exit status.
     #[arg(long, help_heading = "Findings")]
     pub pedantic: bool,
     /// Exit with 1 from this level on: error, warning, note or never [default: warning]
@@ -111,9 +155,14 @@ pub struct Check {
     )]
     pub fail_on: FailOn,
     /// Amplification above which a path is reported [default: 4]
+    ///
+    /// How many requests one request may become at any service. More than error-amplification in retrylint.toml (10) is an
+    /// error; a larger value here raises that too.
     #[arg(long, value_name = "N", value_parser = amplification, help_heading = "Findings")]
     pub max_amplification: Option<f64>,
     /// Tries that one policy may make [default: 6]
+    ///
+    /// All tries, the first included.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Findings")]
     pub max_attempts: Option<u64>,
 
@@ -140,6 +189,9 @@ pub struct Graph {
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Output")]
     pub format: GraphFormat,
     /// Tries for this failure: connect, overload, 503, UNAVAILABLE …
+    ///
+    /// Services, paths and calls are counted as if every failure were of this class; without it each shows the class that is
+    /// worst for it. Of connect and unsent nothing arrives at a service: the numbers are connection attempts.
     #[arg(long, value_parser = class, value_name = "CLASS", help_heading = "Output")]
     pub class: Option<Class>,
     /// Only what lies on a way from one service to another
@@ -169,6 +221,8 @@ pub struct Rules {
 #[derive(Debug, Args)]
 pub struct Input {
     /// Files and folders; - reads one file from standard input [default: .]
+    ///
+    /// A file that is named is read whatever its name says; each file is read once, whatever paths lead to it.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The configuration file [default: the nearest retrylint.toml upwards]
@@ -178,9 +232,14 @@ pub struct Input {
     #[arg(long, help_heading = "Input")]
     pub isolated: bool,
     /// Only this environment (prod, staging …)
+    ///
+    /// Environments come from paths (overlays/prod, values-prod.yaml) and from [[environment]] in retrylint.toml. Each is a
+    /// system of its own.
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub environment: Option<String>,
     /// Test code too
+    ///
+    /// Files below tests, testdata, fixtures and the like are left out, unless they are named.
     #[arg(long, help_heading = "Input")]
     pub include_tests: bool,
     /// The name that standard input goes by
@@ -353,6 +412,29 @@ mod tests {
             assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
         }
         assert!(helps[0].starts_with("Examples:"), "{}", helps[0]);
+    }
+
+    #[test]
+    fn long_help_explains_what_the_short_one_lists_on_a_screen() {
+        let mut command = Cli::command();
+        let (short, long) = (command.render_help().to_string(), command.render_long_help().to_string());
+        // Half a hundred lines are what a tall terminal shows.
+        assert!(short.lines().count() <= 60, "{}", short.lines().count());
+        assert!(long.starts_with("Examples:") && long.len() > short.len());
+        for heading in ["Exit status:", "Configuration:", "Environment variables:"] {
+            assert!(long.contains(&format!("\n{heading}\n")), "{heading}");
+        }
+        // Every key that there is, so that the help does not fall behind.
+        use retrylint::config::{CALL_KEYS, LIMIT_KEYS, SCAN_KEYS, TOP_KEYS};
+        let keys = LIMIT_KEYS.iter().chain(SCAN_KEYS).chain(TOP_KEYS).chain(CALL_KEYS.iter().take(2));
+        for key in keys {
+            assert!(long.contains(key), "{key}");
+        }
+        for name in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+            assert!(long.contains(name), "{name}");
+        }
+        let wide: Vec<&str> = long.lines().filter(|line| line.chars().count() > 100).collect();
+        assert!(wide.is_empty(), "{wide:?}");
     }
 
     #[test]

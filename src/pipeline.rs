@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::{Config, RuleLevel};
-use crate::facts::{Facts, File, FileKind, Role};
+use crate::facts::{Class, Facts, File, FileKind, Role};
 use crate::finding::Finding;
 use crate::fingerprint::fingerprints;
 use crate::graph::System;
@@ -149,16 +149,29 @@ impl World {
 
     /// Every environment, linked and analysed.
     pub fn systems(&self) -> Vec<System<'_>> {
+        self.systems_if(None)
+    }
+
+    /// The same if services fail in one way only, where one is given.
+    pub fn systems_if(&self, class: Option<Class>) -> Vec<System<'_>> {
         let system = |environment: &Option<Arc<str>>| {
-            System::new(&self.facts, &self.config.limits, link(&self.facts, environment.clone()))
+            let net = link(&self.facts, environment.clone());
+            System::caused_by(&self.facts, &self.config.limits, net, class)
         };
         self.environments.iter().map(system).collect()
     }
 
     /// Runs the rules, at the levels that the settings give them. Sorted worst first, then by place.
     pub fn check(&self, systems: &[System<'_>]) -> Vec<Finding> {
+        self.check_and_count(systems).0
+    }
+
+    /// The same, and how many findings are left out because the settings switch their rules off.
+    pub fn check_and_count(&self, systems: &[System<'_>]) -> (Vec<Finding>, usize) {
         let mut findings = rules::check(systems, rules::Options { include_tests: self.include_tests });
+        let all = findings.len();
         findings.retain(|finding| self.config.rule(finding.rule) != Some(RuleLevel::Off));
+        let off = all - findings.len();
         let mut is_changed = false;
         for finding in &mut findings {
             if let Some(RuleLevel::At(level)) = self.config.rule(finding.rule)
@@ -172,7 +185,7 @@ impl World {
             let place = |finding: &Finding| finding.primary().map(|label| label.span);
             findings.sort_by_key(|finding| (Reverse(finding.severity), place(finding), finding.rule));
         }
-        findings
+        (findings, off)
     }
 }
 

@@ -382,3 +382,70 @@ per-request = 2
     let run: Run = command.current_dir(folder.path("deploy")).output().unwrap().into();
     assert!(run.stdout.contains("services.yaml:5"), "{}", run.stdout);
 }
+
+#[test]
+fn nothing_is_hidden_without_a_count() {
+    let folder = Folder::new("hidden", &[("services.yaml", NINE)]);
+    for arguments in [&["--ignore", "excessive-attempts"][..], &["--select", "no-backoff"]] {
+        let run = folder.run(arguments);
+        assert_eq!((run.status, run.stdout.as_str()), (0, ""));
+        assert!(run.stderr.ends_with("\nNothing to report; 1 left out by --select or --ignore\n"), "{}", run.stderr);
+    }
+    std::fs::write(folder.path("retrylint.toml"), "[rules]\nexcessive-attempts = \"off\"\n").unwrap();
+    let run = folder.run(&[]);
+    assert!(
+        run.stderr.ends_with("\nNothing to report; 1 of rules that retrylint.toml switches off\n"),
+        "{}",
+        run.stderr
+    );
+    let json: Value = serde_json::from_str(&folder.run(&["--format", "json"]).stdout).unwrap();
+    assert_eq!((&json["summary"]["off"], &json["summary"]["deselected"]), (&1.into(), &0.into()));
+}
+
+#[test]
+fn a_named_path_that_is_excluded_says_by_what() {
+    let settings = "[scan]\nexclude = [\"legacy/\"]\n";
+    let folder = Folder::new(
+        "excluded",
+        &[
+            (".git/HEAD", ""),
+            ("retrylint.toml", settings),
+            ("legacy/s.yaml", NINE),
+            ("b.yaml", NINE),
+            (".retrylintignore", "/b.yaml\n"),
+        ],
+    );
+    let run = folder.run(&["legacy/s.yaml", "b.yaml"]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""));
+    assert!(run.stderr.contains("\nnote: legacy/s.yaml is not read: `exclude` in retrylint.toml has `legacy/`\n"));
+    assert!(run.stderr.contains("\nnote: b.yaml is not read: .retrylintignore has `/b.yaml`\n"), "{}", run.stderr);
+    assert!(!run.stderr.contains("no retry policy"), "{}", run.stderr);
+    for command in ["policies", "graph"] {
+        assert!(folder.run(&[command, "legacy"]).stderr.starts_with("note: legacy is not read: "), "{command}");
+    }
+    // Below a folder that is named, what is left out is left out as asked.
+    let run = folder.run(&[]);
+    assert!(run.stderr.contains("no retry policy") && !run.stderr.contains("is not read"), "{}", run.stderr);
+}
+
+#[test]
+fn help_is_written_in_the_notation_of_the_file() {
+    let toml = "[services.web]\n[[services.web.calls]]\nto = \"api\"\nretry = { attempts = 9 }\n[services.api]\n";
+    let folder = Folder::new("notation", &[("services.toml", toml)]);
+    let run = folder.run(&["--pedantic"]);
+    for text in
+        ["`attempts = 9` means nine tries", "`attempts = 3` covers", "`budget = { ratio = 0.2 }`", "open = \"30s\""]
+    {
+        assert!(run.stdout.contains(text), "{text}: {}", run.stdout);
+    }
+    let yaml = Folder::new("notation-yaml", &[("services.yaml", NINE)]).run(&[]);
+    assert!(yaml.stdout.contains("`attempts: 3` covers"), "{}", yaml.stdout);
+}
+
+#[test]
+fn the_same_file_by_two_names_is_one() {
+    let folder = Folder::new("twice", &[("a/x.yaml", "a: 1\n"), ("b.yaml", NINE)]);
+    let run = folder.run(&["--format", "concise", "a/../b.yaml", "b.yaml", "."]);
+    assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
+    assert!(run.stderr.contains("1 call, 1 retry policy\n"), "{}", run.stderr);
+}

@@ -32,13 +32,14 @@ pub fn run(args: &Check) -> Result<bool, Failure> {
     let progress = Progress::start(args.terminal);
     let world = pipeline::read(&options)?;
     let systems = world.systems();
-    let findings = world.check(&systems);
+    let (findings, off) = world.check_and_count(&systems);
     let fingerprints = fingerprints(&findings, &world.sources);
     drop(progress);
 
     let selection = Selection { pedantic: args.pedantic, select: args.select.clone(), ignore: args.ignore.clone() };
-    let (entries, counts) = select(&findings, &fingerprints, &selection);
-    let summary = survey(&world.facts, world.counts.files.clone(), &systems, counts);
+    let (entries, mut counts) = select(&findings, &fingerprints, &selection);
+    counts.off = off;
+    let summary = survey(&world.facts, &world.counts, &systems, counts);
     let report = Report { entries, sources: &world.sources, summary: &summary, show_suppressed: args.terminal.verbose };
     for (format, file) in &args.output {
         let text = render(*format, &report, args, Look::PLAIN);

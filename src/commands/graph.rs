@@ -14,8 +14,9 @@ pub fn run(args: &Graph) -> Result<bool, Failure> {
     let options = options(&args.input)?;
     let progress = Progress::start(args.terminal);
     let world = pipeline::read(&options)?;
-    let systems = world.systems();
+    let systems = world.systems_if(args.class);
     drop(progress);
+    screen::tell_left_out(&world.counts, args.terminal.quiet);
     let focus = match (&args.path, &args.around) {
         (Some((from, to)), _) => Focus::Path(from.clone(), to.clone()),
         (None, Some(name)) => Focus::Around(name.clone()),

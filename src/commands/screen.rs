@@ -4,13 +4,16 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use retrylint::report::Look;
+use retrylint::report::{Look, text};
+use retrylint::scan::Counts;
 
 use super::Failure;
 use crate::cli::Color;
 
 /// Widest text: long lines are hard to read, whatever the terminal can show.
 const WIDEST: usize = 120;
+/// Widest table: its lines are read across a few words only.
+const WIDEST_TABLE: usize = 240;
 /// Narrower than this, nothing fits.
 const NARROWEST: usize = 40;
 
@@ -27,19 +30,20 @@ pub fn choose(color: Color) {
 /// How text on standard output looks.
 pub fn stdout_look() -> Look {
     let stdout = std::io::stdout();
-    Look { colour: AutoStream::choice(&stdout) != ColorChoice::Never, width: width(stdout.is_terminal()) }
+    Look { colour: AutoStream::choice(&stdout) != ColorChoice::Never, width: width(stdout.is_terminal(), WIDEST) }
 }
 
-/// How a table on standard output looks: as wide as it likes where it goes to a file or to another program.
+/// How a table on standard output looks: as wide as the terminal, and as it likes where it goes to a file or to another
+/// program.
 pub fn table_look() -> Look {
-    let look = stdout_look();
-    if std::io::stdout().is_terminal() { look } else { Look { width: usize::MAX, ..look } }
+    let is_terminal = std::io::stdout().is_terminal();
+    Look { width: if is_terminal { width(true, WIDEST_TABLE) } else { usize::MAX }, ..stdout_look() }
 }
 
 /// How text on standard error looks.
 pub fn stderr_look() -> Look {
     let stderr = std::io::stderr();
-    Look { colour: AutoStream::choice(&stderr) != ColorChoice::Never, width: width(stderr.is_terminal()) }
+    Look { colour: AutoStream::choice(&stderr) != ColorChoice::Never, width: width(stderr.is_terminal(), WIDEST) }
 }
 
 /// Writes text for people to standard output.
@@ -72,17 +76,24 @@ pub fn print_to_stderr(text: &str) {
     let _ = AutoStream::new(stderr.lock(), choice).write_all(text.as_bytes());
 }
 
+/// Says which of the named paths are left out: a table that lacks them does not.
+pub fn tell_left_out(counts: &Counts, quiet: bool) {
+    for left_out in counts.left_out.iter().filter(|_| !quiet) {
+        print_to_stderr(&format!("note: {}\n", text::line(&left_out.to_string())));
+    }
+}
+
 /// Columns to fill: those of the terminal, within reason; elsewhere those that `COLUMNS` names, or a hundred.
-fn width(is_terminal: bool) -> usize {
+fn width(is_terminal: bool, widest: usize) -> usize {
     let named = || std::env::var("COLUMNS").ok()?.parse::<usize>().ok();
-    let columns = if is_terminal { terminal_width().or_else(named) } else { named() };
-    columns.unwrap_or(Look::PLAIN.width).clamp(NARROWEST, WIDEST)
+    let columns = if is_terminal { terminal_width(widest).or_else(named) } else { named() };
+    columns.unwrap_or(Look::PLAIN.width).clamp(NARROWEST, widest)
 }
 
 /// The terminal's width. Clap knows it and does not say; a line that it wraps does.
-fn terminal_width() -> Option<usize> {
-    let probe = "x ".repeat(WIDEST);
-    let mut command = clap::Command::new("width").about(probe).max_term_width(WIDEST).help_template("{about}");
+fn terminal_width(widest: usize) -> Option<usize> {
+    let probe = "x ".repeat(widest);
+    let mut command = clap::Command::new("width").about(probe).max_term_width(widest).help_template("{about}");
     command.render_help().to_string().lines().map(str::len).max()
 }
 
@@ -92,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_width_is_always_a_sensible_one() {
-        assert!((NARROWEST..=WIDEST).contains(&width(false)));
-        assert!((NARROWEST..=WIDEST).contains(&width(true)));
+        assert!((NARROWEST..=WIDEST).contains(&width(false, WIDEST)));
+        assert!((NARROWEST..=WIDEST).contains(&width(true, WIDEST)));
     }
 }

@@ -142,7 +142,10 @@ impl Config {
     pub fn parse(text: &str, rules: &[&str]) -> Result<Config, Vec<ConfigError>> {
         let tree = toml::parse(FileId(0), text);
         let mut reader = sections::Reader::new(rules, &tree);
-        tree.documents().for_each(|document| reader.document(document));
+        // Of what is not TOML, only that is told: values that the parser made up are nobody's fault.
+        if tree.errors.is_empty() {
+            tree.documents().for_each(|document| reader.document(document));
+        }
         reader.finish(text)
     }
 

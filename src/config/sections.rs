@@ -1,14 +1,14 @@
 //! The sections of retrylint.toml, each read once, every fault noted.
 
 use super::{Config, ConfigError, Environment, RuleLevel};
-use crate::facts::{CallSource, Evidence, Facts, Host, Service, ServiceRef, ServiceSource};
+use crate::facts::{CallSource, Evidence, Facts, Host, Nanos, Service, ServiceRef, ServiceSource};
 use crate::finding::Severity;
 use crate::read::data::tree::{Entry, Node, Tree};
 /// Keys of a service: those of a manifest, but for its calls.
 pub use crate::read::manifests::services::OWN_KEYS as SERVICE_KEYS;
 use crate::read::manifests::services::{CallFields, service_field};
 use crate::read::vocabulary::values::{
-    DURATION, NUMBER, SHARE, SWITCH, TEXT, TEXTS, WHOLE, duration, number, share, switch, text, whole,
+    DURATION, SHARE, SWITCH, TEXT, TEXTS, duration, number, share, switch, text, whole,
 };
 use crate::read::vocabulary::{Faults, fields, plain, texts};
 use crate::scan::Globs;
@@ -110,8 +110,9 @@ impl<'r> Reader<'r> {
                 }
             }
             "max-file-size" => {
-                let expected = "a size such as `\"10 MB\"`, or a number of bytes";
-                if let Some(size) = plain(field, expected, &mut self.faults, size) {
+                let expected = "a size above zero such as `\"10 MB\"`, or a number of bytes";
+                if let Some(size) = plain(field, expected, &mut self.faults, |node| size(node).filter(|size| *size > 0))
+                {
                     self.config.scan.max_file_size = size;
                 }
             }
@@ -128,12 +129,12 @@ impl<'r> Reader<'r> {
             }
         }
         match field.key {
-            "max-attempts" => set(&mut limits.max_attempts, plain(field, WHOLE, faults, whole)),
-            "max-attempts-job" => set(&mut limits.max_attempts_job, plain(field, WHOLE, faults, whole)),
-            "max-amplification" => set(&mut limits.max_amplification, plain(field, NUMBER, faults, number)),
-            "error-amplification" => set(&mut limits.error_amplification, plain(field, NUMBER, faults, number)),
-            "max-backoff" => set(&mut limits.max_backoff, plain(field, DURATION, faults, duration)),
-            "max-total-wait" => set(&mut limits.max_total_wait, plain(field, DURATION, faults, duration)),
+            "max-attempts" => set(&mut limits.max_attempts, plain(field, TRIES, faults, tries)),
+            "max-attempts-job" => set(&mut limits.max_attempts_job, plain(field, TRIES, faults, tries)),
+            "max-amplification" => set(&mut limits.max_amplification, plain(field, TIMES, faults, times)),
+            "error-amplification" => set(&mut limits.error_amplification, plain(field, TIMES, faults, times)),
+            "max-backoff" => set(&mut limits.max_backoff, plain(field, SOME_TIME, faults, some_time)),
+            "max-total-wait" => set(&mut limits.max_total_wait, plain(field, SOME_TIME, faults, some_time)),
             "min-jitter" => set(&mut limits.min_jitter, plain(field, SHARE, faults, share)),
             "min-jitter-delay" => set(&mut limits.min_jitter_delay, plain(field, DURATION, faults, duration)),
             _ => faults.unknown_key(field, "`[limits]`", LIMIT_KEYS),
@@ -260,6 +261,25 @@ fn globs(field: &Entry<'_>, faults: &mut Faults) -> Vec<String> {
         }
     }
     out
+}
+
+/// What a limit on tries looks like: the first try is one of them.
+const TRIES: &str = "a whole number from 1 on";
+/// What a limit on amplification looks like: without any retry it is 1.
+const TIMES: &str = "a number from 1 on";
+/// What a limit on time looks like.
+const SOME_TIME: &str = "a time above zero such as `250ms`, `1.5s` or `1m30s`";
+
+fn tries(node: Node<'_>) -> Option<u64> {
+    whole(node).filter(|tries| *tries > 0)
+}
+
+fn times(node: Node<'_>) -> Option<f64> {
+    number(node).filter(|times| *times >= 1.0)
+}
+
+fn some_time(node: Node<'_>) -> Option<Nanos> {
+    duration(node).filter(|time| *time > Nanos::ZERO)
 }
 
 /// Bytes from `1000`, `"512 KB"`, `"10MiB"`.

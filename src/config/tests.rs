@@ -172,13 +172,16 @@ fn a_wrong_type_says_what_was_found_and_what_was_expected() {
     let message = |text| error(text).1;
     assert_eq!(
         message("[limits]\nmax-attempts = \"six\"\n"),
-        "`max-attempts` should be a whole number, found the text \"six\""
+        "`max-attempts` should be a whole number from 1 on, found the text \"six\""
     );
     assert_eq!(
         message("[limits]\nmax-attempts = \"6\"\n"),
-        "`max-attempts` should be a whole number, found the text \"6\""
+        "`max-attempts` should be a whole number from 1 on, found the text \"6\""
     );
-    assert_eq!(message("[limits]\nmax-attempts = -1\n"), "`max-attempts` should be a whole number, found `-1`");
+    assert_eq!(
+        message("[limits]\nmax-attempts = -1\n"),
+        "`max-attempts` should be a whole number from 1 on, found `-1`"
+    );
     assert!(message("[limits]\nmax-backoff = 60\n").ends_with(", found `60`"));
     assert_eq!(
         message("[limits]\nmin-jitter = 10\n"),
@@ -199,6 +202,30 @@ fn a_wrong_type_says_what_was_found_and_what_was_expected() {
     assert_eq!(message("[[calls]]\nfrom = 'a'\n"), "`[[calls]]` needs both `from` and `to`");
     assert_eq!(message("[[environment]]\nname = 'a'\n"), "`[[environment]]` needs both `name` and `paths`");
     assert!(message("[scan]\nexclude = ['a[']\n").starts_with("`a[` is not a path pattern: "));
+}
+
+#[test]
+fn limits_that_nothing_could_keep_are_faults_with_what_is_right() {
+    let limit = |text: &str| error(&format!("[limits]\n{text}\n")).1;
+    for key in ["max-attempts", "max-attempts-job"] {
+        assert_eq!(limit(&format!("{key} = 0")), format!("`{key}` should be a whole number from 1 on, found `0`"));
+    }
+    for key in ["max-amplification", "error-amplification"] {
+        for value in ["0", "0.9", "-2"] {
+            let expected = format!("`{key}` should be a number from 1 on, found `{value}`");
+            assert_eq!(limit(&format!("{key} = {value}")), expected);
+        }
+    }
+    for key in ["max-backoff", "max-total-wait"] {
+        let message = limit(&format!("{key} = \"0s\""));
+        assert!(message.starts_with(&format!("`{key}` should be a time above zero")), "{message}");
+        assert!(!errors(&format!("[limits]\n{key} = \"-1s\"\n")).is_empty());
+    }
+    assert!(error("[scan]\nmax-file-size = 0\n").1.contains("a size above zero"));
+    // No retries at all, no amplification at all, and no jitter asked for are decisions.
+    let strict =
+        config("[limits]\nmax-attempts = 1\nmax-amplification = 1\nmin-jitter = 0\nmin-jitter-delay = \"0s\"\n");
+    assert_eq!((strict.limits.max_attempts, strict.limits.max_amplification, strict.limits.min_jitter), (1, 1.0, 0.0));
 }
 
 #[test]
@@ -287,6 +314,13 @@ mod schema {
             "[limits]\nmax-attempt = 3\n",
             "[limits]\nmax-attempts = '6'\n",
             "[limits]\nmax-backoff = 60\n",
+            "[limits]\nmax-attempts = 0\n",
+            "[limits]\nmax-attempts-job = 0\n",
+            "[limits]\nmax-amplification = 0.5\n",
+            "[limits]\nerror-amplification = 0\n",
+            "[limits]\nmax-backoff = '0s'\n",
+            "[limits]\nmax-total-wait = '0ms'\n",
+            "[scan]\nmax-file-size = 0\n",
             "[rules]\nno-backoff = 'warn'\n",
             "[dialects.istio]\nversion = 1.24\n",
             "[[calls]]\nfrom = 'a'\n",

@@ -100,7 +100,7 @@ impl Class {
             Class::TryTimeout => "try timed out",
             Class::Overload => "503",
             Class::BadGateway => "502 or 504",
-            Class::ServerError => "500 and other 5xx",
+            Class::ServerError => "500 or another 5xx",
             Class::RateLimited => "429",
             Class::Conflict => "408, 409 or 425",
             Class::ClientError => "4xx",
@@ -111,6 +111,29 @@ impl Class {
             Class::Internal => "INTERNAL or UNKNOWN",
             Class::Rejected => "other gRPC codes",
             Class::BreakerOpen => "breaker open",
+        }
+    }
+
+    /// What many of it are called where they are listed: `refused connections`.
+    fn plural(self) -> &'static str {
+        match self {
+            Class::Connect => "refused connections",
+            Class::Unsent => "refused streams",
+            Class::Reset => "lost connections",
+            Class::TryTimeout => "timed-out tries",
+            Class::BadGateway => "502, 504",
+            Class::ServerError => "500 and the like",
+            Class::Conflict => "408, 409, 425",
+            Class::ClientError => "400 and the like",
+            Class::Aborted => "ABORTED, CANCELLED",
+            Class::Internal => "INTERNAL, UNKNOWN, DATA_LOSS",
+            Class::BreakerOpen => "open breakers",
+            Class::Overload
+            | Class::RateLimited
+            | Class::Unavailable
+            | Class::Exhausted
+            | Class::Deadline
+            | Class::Rejected => self.describe(),
         }
     }
 
@@ -241,6 +264,20 @@ impl Classes {
         Class::Deadline,
     ]);
 
+    /// Every HTTP 5xx.
+    const ALL_5XX: Classes = Classes::of(&[Class::Overload, Class::BadGateway, Class::ServerError]);
+    /// Every HTTP 4xx.
+    const ALL_4XX: Classes = Classes::of(&[Class::RateLimited, Class::Conflict, Class::ClientError]);
+    /// Every gRPC code that is an error.
+    const ALL_GRPC: Classes = Classes::of(&[
+        Class::Unavailable,
+        Class::Exhausted,
+        Class::Deadline,
+        Class::Aborted,
+        Class::Internal,
+        Class::Rejected,
+    ]);
+
     /// The set of these classes.
     pub const fn of(classes: &[Class]) -> Classes {
         let mut bits = 0;
@@ -285,6 +322,56 @@ impl Classes {
         self.0 == 0
     }
 
+    /// What it holds in a reader's words, in the order of D-10: `refused connections`, `503`. Statuses that are all there
+    /// are one item: `all 5xx`.
+    pub fn in_words(self) -> Vec<&'static str> {
+        const WHOLE: [(Classes, &str); 3] =
+            [(Classes::ALL_5XX, "all 5xx"), (Classes::ALL_4XX, "all 4xx"), (Classes::ALL_GRPC, "all gRPC codes")];
+        self.told(&WHOLE, Class::plural)
+    }
+
+    /// The same in few words, for tables, what most policies are about first: `5xx, connections, timeouts`.
+    pub fn in_brief(self) -> Vec<&'static str> {
+        if Classes::ALL_5XX.without(self).is_empty() {
+            let rest = self.without(Classes::ALL_5XX).in_brief();
+            return std::iter::once("5xx").chain(rest).collect();
+        }
+        const WHOLE: [(Classes, &str); 5] = [
+            (Classes::of(&[Class::Connect, Class::Unsent, Class::Reset]), "connections"),
+            (Classes::of(&[Class::Connect, Class::Unsent]), "refused"),
+            (Classes::of(&[Class::Overload, Class::BadGateway]), "502–504"),
+            (Classes::ALL_4XX, "4xx"),
+            (Classes::ALL_GRPC, "gRPC codes"),
+        ];
+        self.told(&WHOLE, |class| match class {
+            Class::Connect => "no connection",
+            Class::Reset => "resets",
+            Class::TryTimeout => "timeouts",
+            Class::ServerError => "500",
+            Class::Conflict => "409",
+            Class::ClientError => "400",
+            Class::Aborted => "ABORTED",
+            Class::Internal => "INTERNAL",
+            other => other.plural(),
+        })
+    }
+
+    /// One word for each of `whole` that is all there, the first that fits, else one for each class.
+    fn told(self, whole: &[(Classes, &'static str)], one: fn(Class) -> &'static str) -> Vec<&'static str> {
+        let mut left = self;
+        let mut words = Vec::new();
+        for class in self.iter() {
+            if !left.contains(class) {
+                continue;
+            }
+            let all = whole.iter().find(|(set, _)| set.contains(class) && set.without(self).is_empty());
+            let (said, word) = all.copied().unwrap_or((Classes::of(&[class]), one(class)));
+            left = left.without(said);
+            words.push(word);
+        }
+        words
+    }
+
     /// The classes, in the order of D-10.
     pub fn iter(self) -> impl Iterator<Item = Class> {
         Class::ALL.into_iter().filter(move |class| self.contains(*class))
@@ -325,6 +412,35 @@ mod tests {
         assert_eq!(Class::parse("UNKNOWN"), Some(Class::Internal));
         assert_eq!(Class::parse("OK"), None);
         assert_eq!(Class::parse("200"), None);
+    }
+
+    #[test]
+    fn sets_are_told_in_words_and_whole_groups_as_one() {
+        let words = |classes: &[Class]| Classes::of(classes).in_words().join(", ");
+        assert_eq!(words(&[Class::Unsent, Class::Connect]), "refused connections, refused streams");
+        let five = [Class::Overload, Class::BadGateway, Class::ServerError];
+        assert_eq!(words(&five), "all 5xx");
+        assert_eq!(words(&five[..2]), "503, 502, 504");
+        assert_eq!(words(&five[1..]), "502, 504, 500 and the like");
+        assert_eq!(
+            Classes::ALL.in_words(),
+            [
+                "refused connections",
+                "refused streams",
+                "lost connections",
+                "timed-out tries",
+                "all 5xx",
+                "all 4xx",
+                "all gRPC codes",
+                "open breakers"
+            ]
+        );
+        assert_eq!(Classes::NONE.in_words(), [""; 0]);
+        let brief = |classes: &[Class]| Classes::of(classes).in_brief().join(", ");
+        let lost = [Class::Connect, Class::Unsent, Class::Reset, Class::TryTimeout];
+        assert_eq!(brief(&[&lost[..], &five].concat()), "5xx, connections, timeouts");
+        assert_eq!(brief(&[&lost[..2], &five[..2]].concat()), "refused, 502–504");
+        assert_eq!(brief(&[Class::Connect, Class::Reset, Class::ServerError]), "no connection, resets, 500");
     }
 
     #[test]

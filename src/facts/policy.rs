@@ -28,6 +28,8 @@ pub struct Policy {
     pub source: Cow<'static, str>,
     /// How it is spelled; decides what help is written in.
     pub dialect: Dialect,
+    /// The notation of its file, for help that can be pasted.
+    pub notation: super::FileKind,
     /// Loop, library, configuration or a default that nobody wrote.
     pub kind: PolicyKind,
     /// Where it stands on its edge; two policies multiply only at different positions, or where one encloses the other.
@@ -281,18 +283,35 @@ impl Policy {
     pub fn count_in_words(&self) -> Option<String> {
         let count = self.count.as_ref()?;
         let tries = self.tries()?;
+        let is = if self.notation == super::FileKind::Toml { " =" } else { ":" };
         Some(match count.counts {
             Counts::Retries => format!(
-                "`{}: {}` means {}: {}",
+                "`{}{is} {}` means {}: {}",
                 count.key,
                 count.written,
                 crate::facts::words::retries(count.written),
                 crate::facts::words::tries(tries)
             ),
             Counts::Attempts => {
-                format!("`{}: {}` means {}", count.key, count.written, crate::facts::words::tries(tries))
+                format!("`{}{is} {}` means {}", count.key, count.written, crate::facts::words::tries(tries))
             }
         })
+    }
+
+    /// What hedging adds to each try, in words: `hedged with one copy`. None where nothing is hedged.
+    pub fn hedged_in_words(&self) -> Option<String> {
+        let copies = match self.hedging.as_ref()?.copies.known() {
+            Some(0) => return None,
+            Some(copies) => super::words::counted(*copies, "copy", "copies"),
+            None => "an unknown number of copies".to_owned(),
+        };
+        Some(format!("hedged with {copies}"))
+    }
+
+    /// Requests that the callee gets at most of one call, copies included, if that is known and not without end.
+    pub fn most_requests(&self) -> Option<u64> {
+        let copies = self.hedging.as_ref().map_or(Some(0), |hedging| hedging.copies.known().copied())?;
+        Some(self.tries()?.saturating_mul(copies.saturating_add(1)))
     }
 
     /// Why parts of it are unknown, one text per part.
@@ -329,6 +348,7 @@ impl Policy {
             name: name.into(),
             source: source.into(),
             dialect,
+            notation: super::FileKind::Yaml,
             kind: PolicyKind::Config,
             position: Position::CallerCode,
             inside: None,

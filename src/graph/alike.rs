@@ -124,6 +124,15 @@ impl Alike {
         Alike { kind, representatives, arriving, unsent, causes: first_of_each(&mut preferred(anywhere)) }
     }
 
+    /// The same partition, of a graph in which one class alone is what services fail with. What the parties on the way make
+    /// of it is as before.
+    #[must_use]
+    pub fn caused_by(self, class: Class) -> Self {
+        let [http, grpc] =
+            [Protocol::Http, Protocol::Grpc].map(|protocol| vec![super::amplification::spoken(class, protocol)]);
+        Alike { causes: vec![class], arriving: [http, grpc], unsent: [Vec::new(), Vec::new()], ..self }
+    }
+
     /// The kind of a class.
     pub fn kind(&self, class: Class) -> usize {
         usize::from(self.kind[class as usize])

@@ -454,7 +454,7 @@ pub(super) fn emits(net: &Net, node: NodeIndex) -> Option<Class> {
 }
 
 /// A failure of a service as one of its callers sees it.
-pub(super) fn spoken(class: Class, protocol: Protocol) -> Class {
+pub fn spoken(class: Class, protocol: Protocol) -> Class {
     if handover::possible(protocol).contains(class) { class } else { translate(class, protocol) }
 }
 

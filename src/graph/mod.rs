@@ -63,9 +63,19 @@ pub struct System<'a> {
 impl<'a> System<'a> {
     /// Computes everything that follows from a graph, in time linear in its services and calls.
     pub fn new(facts: &'a Facts, limits: &'a Limits, net: Net) -> Self {
+        Self::caused_by(facts, limits, net, None)
+    }
+
+    /// The same if services fail in one way only; none for every way in which a request can fail that has arrived
+    /// (contracts.md D-5). Of classes in which nothing arrives, loads and paths count connection attempts.
+    pub fn caused_by(facts: &'a Facts, limits: &'a Limits, net: Net, class: Option<Class>) -> Self {
         let order = order::Order::new(&net);
         let tries = tries::Tries::new(facts);
         let alike = alike::Alike::new(&tries, &net);
+        let alike = match class {
+            Some(class) => alike.caused_by(class),
+            None => alike,
+        };
         let rates = load::rates(&net, &tries, &alike, &order);
         let amplification = amplification::amplification_of(&net, (&tries, &alike, &order), &rates);
         let deadlines = deadlines::deadlines_of(&net, facts, &tries, &order);

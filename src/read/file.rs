@@ -45,6 +45,8 @@ pub struct Parsed {
     trees: Vec<Tree>,
     /// Documents to read: index of the tree, root, reader.
     documents: Vec<(usize, Id, &'static Dialect)>,
+    /// What the file's own tree was written in; texts inside of it are YAML or read as such.
+    kind: FileKind,
     /// Whether what could not be read is worth telling.
     tells_errors: bool,
     is_recognised: bool,
@@ -98,7 +100,7 @@ fn parse_with(dialects: &[&'static Dialect], words: &Words, input: Input<'_>, na
     if !is_recognised && !named {
         trees.iter_mut().filter(|tree| tree.is_lenient).for_each(|tree| tree.errors.clear());
     }
-    Parsed { trees, documents, tells_errors, is_recognised }
+    Parsed { trees, documents, kind: input.kind, tells_errors, is_recognised }
 }
 
 fn recognise(dialects: &[&'static Dialect], node: Node<'_>) -> Option<&'static Dialect> {
@@ -166,9 +168,12 @@ impl Parsed {
     pub fn read(&self, path: &str, text: &str, settings: &ReadSettings) -> Facts {
         let mut facts = Facts::default();
         for (tree, root, dialect) in &self.documents {
+            let notation = if *tree == 0 { self.kind } else { FileKind::Yaml };
             let Some(tree) = self.trees.get(*tree) else { continue };
             let context = Context { file: tree.file, path, settings };
+            let before = facts.policies.len();
             (dialect.read)(tree.node(*root), &context, &mut facts);
+            facts.policies.iter_mut().skip(before).for_each(|policy| policy.notation = notation);
         }
         for tree in &self.trees {
             suppress::read(tree, text, &mut facts);

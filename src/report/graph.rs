@@ -11,7 +11,8 @@ use std::collections::HashSet;
 use petgraph::graph::{EdgeIndex, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-use crate::facts::Class;
+use crate::facts::{Class, Protocol};
+use crate::graph::amplification::spoken;
 use crate::graph::order::{Step, ancestors, descendants};
 use crate::graph::tries::{Hop, Scratch, View as Lane};
 use crate::graph::{Edge, Factor, Net, Node, System};
@@ -59,7 +60,8 @@ pub struct View<'a> {
     nothing: String,
 }
 
-/// What is shown of each environment.
+/// What is shown of each environment. Where a class is asked for, `systems` are those of that class
+/// ([`System::caused_by`]), so that services and calls speak of the same failure.
 ///
 /// # Errors
 /// If no environment has a service of a name in `focus`.
@@ -158,7 +160,12 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The tries of a call if its callee fails in this way.
+    /// The tries of a call if its callee fails in this way, and what that is in the call's own protocol.
+    fn told(&self, edge: &Edge, class: Class) -> (Class, Factor) {
+        let class = spoken(class, edge.protocol.unwrap_or(Protocol::Http));
+        (class, self.most(edge, class))
+    }
+
     fn most(&self, edge: &Edge, class: Class) -> Factor {
         let mut scratch = Scratch::default();
         self.system.tries.most(Lane::new(edge, Default::default()), class, Hop::Last, &mut scratch)
@@ -203,7 +210,7 @@ impl Shown<'_> {
     /// The failure and the tries to show: for the class that was asked for, else those with the most.
     fn tries(&self, view: &View<'_>) -> Option<(Class, Factor)> {
         match view.class {
-            Some(class) => Some((class, view.most(self.edge, class))),
+            Some(class) => Some(view.told(self.edge, class)),
             None => self.load.map(|load| (load.class, load.factor.clone())),
         }
     }

@@ -108,6 +108,10 @@ pub struct Counts {
     pub grouped: usize,
     /// Left out, and shown by `--pedantic`.
     pub pedantic: usize,
+    /// Of rules that the command line did not ask for.
+    pub deselected: usize,
+    /// Of rules that the settings switch off.
+    pub off: usize,
 }
 
 impl Counts {
@@ -121,7 +125,7 @@ impl Counts {
     }
 }
 
-/// The findings that a run shows, and the counts of all that it was asked for.
+/// The findings that a run shows, and the counts of all of them.
 pub fn select<'a>(
     findings: &'a [Finding],
     fingerprints: &'a [String],
@@ -131,6 +135,7 @@ pub fn select<'a>(
     let mut entries = Vec::new();
     for (finding, fingerprint) in findings.iter().zip(fingerprints) {
         if !selection.asks_for(finding) {
+            counts.deselected += 1;
             continue;
         }
         if finding.suppressed.is_some() {
@@ -189,8 +194,11 @@ mod tests {
         let other = examples::finding("weak-jitter", &sources, &["attempts"]);
         let all = [one, other];
         let named = Selection { select: vec!["no-backoff".into()], ..Selection::default() };
-        assert_eq!(select(&all, &prints(2), &named).0.len(), 1);
+        let ids = prints(2);
+        let (shown, counts) = select(&all, &ids, &named);
+        assert_eq!((shown.len(), counts.warnings, counts.deselected), (1, 1, 1));
         let ignored = Selection { ignore: vec!["weak-jitter".into()], ..Selection::default() };
-        assert_eq!(select(&all, &prints(2), &ignored).0.len(), 0);
+        let (shown, counts) = select(&all, &ids, &ignored);
+        assert_eq!((shown.len(), counts.pedantic, counts.deselected), (0, 1, 1));
     }
 }

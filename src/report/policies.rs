@@ -141,13 +141,20 @@ pub fn table(facts: &Facts, systems: &[System<'_>], sources: &Sources, include_t
     table.render(look, &[(8, 12), (0, 24), (1, 16), (4, 10)])
 }
 
+/// `3`, and of hedged tries with their copies `1, ×2 hedged`.
 fn tries(policy: &Policy) -> String {
-    match policy.attempts.known() {
+    let hedged = match policy.hedging.as_ref().map(|hedging| hedging.copies.known()) {
+        None | Some(Some(0)) => String::new(),
+        Some(Some(copies)) => format!(", ×{} hedged", words::grouped(u128::from(*copies) + 1)),
+        Some(None) => ", ×? hedged".into(),
+    };
+    let tries = match policy.attempts.known() {
         Some(Attempts::Times(n)) => words::grouped(u128::from(*n)),
         Some(Attempts::Unbounded) => "unbounded".into(),
         Some(Attempts::ByTime) => "by time".into(),
         None => "?".into(),
-    }
+    };
+    format!("{tries}{hedged}")
 }
 
 /// `25 ms ×2 to 250 ms`, `1 s`, `none`.
@@ -192,6 +199,9 @@ fn limit(limit: &Sourced<Limit<Nanos>>) -> String {
     }
 }
 
+/// Longer lists of what is retried are cut: a table is for the eye, JSON has all of them.
+const WIDEST_SET: usize = 29;
+
 fn set(classes: Classes) -> String {
     if classes == Classes::ALL {
         return "everything".into();
@@ -199,7 +209,13 @@ fn set(classes: Classes) -> String {
     if classes.is_empty() {
         return "nothing".into();
     }
-    classes.iter().map(crate::facts::Class::name).collect::<Vec<_>>().join(",")
+    let words = classes.in_brief();
+    let shown = |count: usize| {
+        let names = words.iter().take(count).copied().collect::<Vec<_>>().join(", ");
+        if count < words.len() { format!("{names} and {} more", words.len() - count) } else { names }
+    };
+    let fits = (1..=words.len()).rev().map(shown).find(|text| text::width(text) <= WIDEST_SET);
+    fits.unwrap_or_else(|| shown(1))
 }
 
 /// `istio`, and for what nobody wrote `istio default`.

@@ -23,6 +23,10 @@ pub struct Summary {
     pub findings: Counts,
     /// Files read, by kind.
     pub files: BTreeMap<FileKind, usize>,
+    /// Files of test code that were not read.
+    pub test_files: usize,
+    /// Paths that were named and are left out all the same, each with what leaves it out.
+    pub left_out: Vec<String>,
     /// Services, those outside the system included.
     pub services: usize,
     /// Calls between them.
@@ -127,8 +131,12 @@ impl Summary {
     pub fn text(&self, elapsed: Option<Duration>, look: Look) -> String {
         let paint = Paint(look.colour);
         let mut lines = vec![self.looked_at(elapsed)];
-        if self.files.is_empty() || (self.policies == 0 && self.calls == 0) {
-            lines.push(NOTHING_FOUND.to_string());
+        lines.extend(self.left_out.iter().map(|left_out| format!("note: {left_out}")));
+        if self.policies == 0 && self.calls == 0 {
+            // Who hears that all that was named is left out need not hear what could have been read.
+            if !self.files.is_empty() || self.left_out.is_empty() {
+                lines.push(NOTHING_FOUND.to_string());
+            }
         } else {
             lines.extend(self.worst_path.as_ref().map(WorstPath::text));
             lines.extend(self.extra_requests.iter().map(Extra::text));
@@ -144,8 +152,11 @@ impl Summary {
                 out.push('\n');
             }
         }
-        out.push_str(&paint.tone(Tone::Strong, &self.counts_text()));
-        out.push('\n');
+        for (row, line) in text::wrap(&self.counts_text(), look.width.saturating_sub(2)).iter().enumerate() {
+            out.push_str(if row == 0 { "" } else { "  " });
+            out.push_str(&paint.tone(Tone::Strong, line));
+            out.push('\n');
+        }
         out
     }
 
@@ -156,8 +167,12 @@ impl Summary {
             self.files.iter().map(|(kind, n)| format!("{} {}", words::grouped(*n as u128), kind.name())).collect();
         let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
         let time = elapsed.map_or_else(String::new, |time| format!(" in {:.2} s", time.as_secs_f64()));
+        let tests = match self.test_files {
+            0 => String::new(),
+            n => format!(", {} of test code left out", words::grouped(n as u128)),
+        };
         format!(
-            "Read {}{kinds}{time}: {}, {}, {}",
+            "Read {}{kinds}{time}{tests}: {}, {}, {}",
             count(total, "file", "files"),
             count(self.services, "service", "services"),
             count(self.calls, "call", "calls"),
@@ -194,7 +209,7 @@ impl Summary {
 
     /// `3 errors, 5 warnings; 4 opinionated findings with --pedantic`.
     fn counts_text(&self) -> String {
-        let Counts { errors, warnings, notes, suppressed, grouped, pedantic } = self.findings;
+        let Counts { errors, warnings, notes, suppressed, grouped, pedantic, deselected, off } = self.findings;
         let levels: Vec<String> =
             [(errors, "error", "errors"), (warnings, "warning", "warnings"), (notes, "note", "notes")]
                 .into_iter()
@@ -210,6 +225,12 @@ impl Summary {
         }
         if pedantic > 0 {
             parts.push(format!("{} with --pedantic", count(pedantic, "opinionated finding", "opinionated findings")));
+        }
+        if deselected > 0 {
+            parts.push(format!("{} left out by --select or --ignore", words::grouped(deselected as u128)));
+        }
+        if off > 0 {
+            parts.push(format!("{} of rules that retrylint.toml switches off", words::grouped(off as u128)));
         }
         parts.join("; ")
     }
@@ -302,6 +323,8 @@ mod tests {
     fn summary() -> Summary {
         Summary {
             findings: Counts { errors: 3, warnings: 5, suppressed: 1, grouped: 2, pedantic: 4, ..Counts::default() },
+            test_files: 0,
+            left_out: Vec::new(),
             files: [(FileKind::Yaml, 1033), (FileKind::Json, 1)].into(),
             services: 12,
             calls: 31,
@@ -352,6 +375,27 @@ mod tests {
              3 errors, 5 warnings; 2 shown with another of the same text; 1 suppressed; 4 opinionated findings with \
              --pedantic\n"
         );
+    }
+
+    #[test]
+    fn what_was_not_asked_for_or_not_read_is_counted_too() {
+        let mut summary = summary();
+        (summary.findings.deselected, summary.findings.off, summary.test_files) = (3, 1200, 12);
+        let text = summary.text(None, Look { colour: false, width: 200 });
+        assert!(
+            text.starts_with("Read 1,034 files (1,033 YAML, 1 JSON), 12 of test code left out: 12 services"),
+            "{text}"
+        );
+        let end = "; 3 left out by --select or --ignore; 1,200 of rules that retrylint.toml switches off\n";
+        assert!(text.ends_with(end), "{text}");
+    }
+
+    #[test]
+    fn who_names_what_is_left_out_hears_why_and_nothing_else() {
+        let left_out = vec!["a.yaml is not read: .retrylintignore has `a.*`".to_string()];
+        let text = Summary { left_out, ..Summary::default() }.text(None, Look::PLAIN);
+        assert!(text.contains("\nnote: a.yaml is not read: .retrylintignore has `a.*`\n"), "{text}");
+        assert!(!text.contains("no retry policy"), "{text}");
     }
 
     #[test]

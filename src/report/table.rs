@@ -14,6 +14,9 @@ pub enum Align {
     Path,
 }
 
+/// Cells that head the paragraph of a row.
+const PARAGRAPH_HEAD: usize = 2;
+
 /// Rows of cells below a heading. Cells must be clean text.
 #[derive(Debug)]
 pub struct Table {
@@ -32,8 +35,8 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// The table within `look.width` columns if it can be: each column of `gives`, in this order, is cut down to its
-    /// minimum until the table fits.
+    /// The table within `look.width` columns: each column of `gives`, in this order, is cut down to its minimum until the
+    /// table fits. Where it still does not, each row becomes a paragraph: lines that a terminal breaks are no table.
     pub fn render(&self, look: Look, gives: &[(usize, usize)]) -> String {
         let mut widths: Vec<usize> = self.head.iter().map(|(name, _)| text::width(name)).collect();
         for row in &self.rows {
@@ -48,6 +51,9 @@ impl Table {
                 *width = width.saturating_sub(over).max((*least).min(*width));
             }
         }
+        if widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1) > look.width {
+            return self.paragraphs(look);
+        }
         let paint = Paint(look.colour);
         let head: Vec<&str> = self.head.iter().map(|(name, _)| *name).collect();
         let mut out = paint.tone(Tone::Strong, &self.line(&head, &widths));
@@ -56,6 +62,34 @@ impl Table {
             let row: Vec<&str> = row.iter().map(String::as_str).collect();
             out.push_str(&self.line(&row, &widths));
             out.push('\n');
+        }
+        out
+    }
+
+    /// The first two cells of each row as its heading, the others by name below.
+    fn paragraphs(&self, look: Look) -> String {
+        let paint = Paint(look.colour);
+        let mut out = String::new();
+        for row in &self.rows {
+            let named = self.head.iter().zip(row);
+            let (first, rest): (Vec<_>, Vec<_>) = named.enumerate().partition(|(at, _)| *at < PARAGRAPH_HEAD);
+            let heading: Vec<&str> =
+                first.iter().map(|(_, (_, cell))| cell.as_str()).filter(|cell| !cell.is_empty()).collect();
+            out.push_str(&paint.tone(Tone::Strong, &heading.join("  ")));
+            let mut used = usize::MAX;
+            for (_, ((name, _), cell)) in rest.iter().filter(|(_, (_, cell))| !cell.is_empty()) {
+                let item = format!("{name} {cell}");
+                let width = text::width(&item);
+                if used.saturating_add(3 + width) > look.width {
+                    out.push_str("\n  ");
+                    used = 2 + width;
+                } else {
+                    out.push_str(" · ");
+                    used += 3 + width;
+                }
+                out.push_str(&item);
+            }
+            out.push_str("\n\n");
         }
         out
     }

@@ -94,25 +94,44 @@ pub fn wrap(text: &str, limit: usize) -> Vec<String> {
     lines
 }
 
-/// The words of a line; text in backticks that fits into `limit` columns is one word.
+/// Units that stay with their number.
+const UNITS: [&str; 8] = ["ns", "µs", "ms", "s", "min", "h", "d", "%"];
+
+/// The words of a line; text in backticks that fits into `limit` columns is one word, and so is a number with its unit.
 fn words(line: &str, limit: usize) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = line.trim_matches(' ');
+    // Whether the words that come stand in backticks that are too wide for one line.
+    let mut is_inside = false;
     while !rest.is_empty() {
         let first = rest.find(' ').unwrap_or(rest.len());
         let word = rest.get(..first).unwrap_or(rest);
-        let is_open = word.matches('`').count() % 2 == 1;
+        let toggles = word.matches('`').count() % 2 == 1;
         // Up to the blank behind the closing backtick.
         let closed = || {
             let close = first + rest.get(first..)?.find('`')?;
             let end = rest.get(close..)?.find(' ').map_or(rest.len(), |blank| close + blank);
             rest.get(..end).filter(|quoted| width(quoted) <= limit)
         };
-        let word = Some(word).filter(|_| !is_open).or_else(closed).unwrap_or(word);
+        let quoted = Some(()).filter(|()| toggles && !is_inside).and_then(|()| closed());
+        is_inside ^= toggles && quoted.is_none();
+        let word = quoted.or_else(|| with_unit(rest, first)).unwrap_or(word);
         words.push(word);
         rest = rest.get(word.len()..).unwrap_or_default().trim_start_matches(' ');
     }
     words
+}
+
+/// A number and the unit behind the blank at `blank`, with what clings to it: `6.075 s,`.
+fn with_unit(text: &str, blank: usize) -> Option<&str> {
+    let number = text.get(..blank)?.trim_start_matches('(');
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit())
+        && number.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ','))
+        && number.ends_with(|c: char| c.is_ascii_digit());
+    let behind = text.get(blank + 1..)?;
+    let end = behind.find(' ').unwrap_or(behind.len());
+    let unit = behind.get(..end)?.trim_end_matches([',', ';', ':', ')', '.']);
+    (is_number && UNITS.contains(&unit)).then(|| text.get(..blank + 1 + end)).flatten()
 }
 
 /// Text cut to `limit` columns, with `…` where something was left out.
@@ -152,6 +171,19 @@ pub fn pad(text: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn backticks_that_are_too_wide_are_broken_inside_and_end_where_they_end() {
+        let text = "write `a: { bbbb: 1, cccc: 2 }` in a file for `web app` now";
+        assert_eq!(wrap(text, 16), ["write `a: {", "bbbb: 1, cccc: 2", "}` in a file for", "`web app` now"]);
+    }
+
+    #[test]
+    fn a_number_keeps_its_unit() {
+        assert_eq!(wrap("retried after 1 s, the same", 15), ["retried after", "1 s, the same"]);
+        assert_eq!(wrap("up to (78 %) of it", 9), ["up to", "(78 %) of", "it"]);
+        assert_eq!(wrap("it has 3 tries", 8), ["it has 3", "tries"]);
+    }
 
     #[test]
     fn what_a_terminal_would_act_on_becomes_visible_and_keeps_its_column() {

@@ -1,5 +1,6 @@
 //! What to write instead, in the dialect at hand, as text that can be pasted; and the words that rules share.
 
+use super::notation;
 use super::view::nest_of;
 use crate::facts::{Attempts, Dialect, Facts, Floor, Policy, Position, words};
 use crate::graph::budgets::budget_of;
@@ -9,14 +10,19 @@ use crate::source::Span;
 /// The share of requests that suggested budgets allow as retries.
 pub(super) const BUDGET: f64 = 0.2;
 
+/// Text to be pasted into the policy's file, given as YAML on one line.
+pub(super) fn code(policy: &Policy, yaml: &str) -> String {
+    format!("`{}`", notation::write(yaml, policy.notation))
+}
+
 /// How to make a policy retry no more.
-pub(super) fn retry_off(policy: &Policy) -> &'static str {
+pub(super) fn retry_off(policy: &Policy) -> String {
     match policy.dialect {
-        Dialect::Istio => "`retries: { attempts: 0 }`",
-        Dialect::Envoy => "`num_retries: 0`",
-        Dialect::Dotnet => "no retry strategy",
-        Dialect::Manifest => "`retry: { attempts: 1 }`",
-        Dialect::Generic | Dialect::Code => "no retry",
+        Dialect::Istio => code(policy, "retries: { attempts: 0 }"),
+        Dialect::Envoy => code(policy, "num_retries: 0"),
+        Dialect::Dotnet => "no retry strategy".to_owned(),
+        Dialect::Manifest => code(policy, "retry: { attempts: 1 }"),
+        Dialect::Generic | Dialect::Code => "no retry".to_owned(),
     }
 }
 
@@ -24,10 +30,10 @@ pub(super) fn retry_off(policy: &Policy) -> &'static str {
 pub(super) fn tries(policy: &Policy, tries: u64) -> String {
     let retries = tries.saturating_sub(1);
     match policy.dialect {
-        Dialect::Istio => format!("`attempts: {retries}`"),
-        Dialect::Envoy => format!("`num_retries: {retries}`"),
+        Dialect::Istio => code(policy, &format!("attempts: {retries}")),
+        Dialect::Envoy => code(policy, &format!("num_retries: {retries}")),
         Dialect::Dotnet => format!("`\"MaxRetryAttempts\": {retries}`"),
-        Dialect::Manifest => format!("`attempts: {tries}`"),
+        Dialect::Manifest => code(policy, &format!("attempts: {tries}")),
         Dialect::Generic | Dialect::Code => format!("at most {}", words::tries(tries)),
     }
 }
@@ -35,11 +41,17 @@ pub(super) fn tries(policy: &Policy, tries: u64) -> String {
 /// How to give the retries towards a callee a budget of [`BUDGET`], and where; none if the dialect has no such thing.
 pub(super) fn budget(policy: &Policy, callee: &str) -> Option<String> {
     Some(match policy.dialect {
-        Dialect::Envoy => format!("`retry_budget: {{ budget_percent: {{ value: 20 }} }}` on cluster `{callee}`"),
-        Dialect::Istio => {
-            format!("`trafficPolicy: {{ retryBudget: {{ percent: 20 }} }}` in a DestinationRule for `{callee}`")
+        Dialect::Envoy => {
+            let budget = code(policy, "retry_budget: { budget_percent: { value: 20 } }");
+            format!("{budget} on cluster `{callee}`")
         }
-        Dialect::Manifest => format!("`budget: {{ ratio: {BUDGET} }}` on the call to `{callee}`"),
+        Dialect::Istio => {
+            let budget = code(policy, "trafficPolicy: { retryBudget: { percent: 20 } }");
+            format!("{budget} in a DestinationRule for `{callee}`")
+        }
+        Dialect::Manifest => {
+            format!("{} on the call to `{callee}`", code(policy, &format!("budget: {{ ratio: {BUDGET} }}")))
+        }
         Dialect::Dotnet | Dialect::Generic | Dialect::Code => return None,
     })
 }
@@ -58,14 +70,20 @@ pub(super) fn budget_leaves(policy: &Policy, tries: f64) -> f64 {
 pub(super) fn breaker(policy: &Policy, callee: &str) -> String {
     match policy.dialect {
         Dialect::Envoy => {
-            format!("eject hosts that fail: `outlier_detection: {{ max_ejection_percent: 50 }}` on cluster `{callee}`")
+            let ejection = code(policy, "outlier_detection: { max_ejection_percent: 50 }");
+            format!("eject hosts that fail: {ejection} on cluster `{callee}`")
         }
-        Dialect::Istio => format!(
-            "eject hosts that fail: `trafficPolicy: {{ outlierDetection: {{ consecutive5xxErrors: 5, maxEjectionPercent: 50 }} }}` in a DestinationRule for `{callee}`"
-        ),
-        Dialect::Manifest => format!(
-            "declare the breaker that stands there, for example `breaker: {{ ratio: 0.5, minimum: 20, open: 30s }}` on the call to `{callee}`"
-        ),
+        Dialect::Istio => {
+            let ejection = code(
+                policy,
+                "trafficPolicy: { outlierDetection: { consecutive5xxErrors: 5, maxEjectionPercent: 50 } }",
+            );
+            format!("eject hosts that fail: {ejection} in a DestinationRule for `{callee}`")
+        }
+        Dialect::Manifest => {
+            let breaker = code(policy, "breaker: { ratio: 0.5, minimum: 20, open: 30s }");
+            format!("declare the breaker that stands there, for example {breaker} on the call to `{callee}`")
+        }
         Dialect::Dotnet | Dialect::Generic | Dialect::Code => {
             format!("put a circuit breaker inside the retry, so that it counts every try to `{callee}`")
         }
@@ -82,6 +100,16 @@ pub(super) fn layer(policy: &Policy) -> String {
 
 /// A policy's tries, whoever set them: `two retries, three tries`.
 pub(super) fn tries_in_words(policy: &Policy) -> String {
+    let tries = plain_tries_in_words(policy);
+    match policy.hedged_in_words() {
+        // Copies are sent for a slow try, whether or not anything is retried.
+        Some(hedged) if policy.tries() == Some(1) => format!("one try {hedged}"),
+        Some(hedged) => format!("{tries}, each {hedged}"),
+        None => tries,
+    }
+}
+
+fn plain_tries_in_words(policy: &Policy) -> String {
     match policy.attempts.known() {
         Some(Attempts::Times(n)) => format!("{}, {}", words::retries(n.saturating_sub(1)), words::tries(*n)),
         Some(Attempts::Unbounded) => "retries without end".to_owned(),

@@ -1,24 +1,26 @@
 //! Delays in words, and what to write about them in the dialect at hand: shared by the rules about delays and times.
 
+use super::advice::code;
 use crate::facts::{BackoffKind, Dialect, Nanos, Policy, words};
 
 /// How to give a policy a delay that grows, is capped and is spread.
-pub(super) fn delay(policy: &Policy) -> &'static str {
-    match policy.dialect {
-        Dialect::Istio => "`backoff: 100ms`",
-        Dialect::Envoy => "`retry_back_off: { base_interval: 0.1s, max_interval: 1s }`",
-        Dialect::Dotnet => "`\"BackoffType\": \"Exponential\", \"Delay\": \"00:00:00.200\", \"UseJitter\": true`",
-        Dialect::Manifest | Dialect::Generic => "`backoff: exponential, base: 100ms, cap: 2s, jitter: full`",
-        Dialect::Code => "an exponential delay with a cap and jitter",
-    }
+pub(super) fn delay(policy: &Policy) -> String {
+    let yaml = match policy.dialect {
+        Dialect::Istio => "backoff: 100ms",
+        Dialect::Envoy => "retry_back_off: { base_interval: 0.1s, max_interval: 1s }",
+        Dialect::Dotnet => r#""BackoffType": "Exponential", "Delay": "00:00:00.200", "UseJitter": true"#,
+        Dialect::Manifest | Dialect::Generic => "backoff: exponential, base: 100ms, cap: 2s, jitter: full",
+        Dialect::Code => return "an exponential delay with a cap and jitter".to_owned(),
+    };
+    code(policy, yaml)
 }
 
 /// How to switch jitter on.
-pub(super) fn jitter(policy: &Policy) -> &'static str {
+pub(super) fn jitter(policy: &Policy) -> String {
     match policy.dialect {
-        Dialect::Dotnet => "`\"UseJitter\": true`",
-        Dialect::Manifest | Dialect::Generic => "`jitter: full`",
-        Dialect::Istio | Dialect::Envoy | Dialect::Code => "a random part that grows with the delay",
+        Dialect::Dotnet => code(policy, r#""UseJitter": true"#),
+        Dialect::Manifest | Dialect::Generic => code(policy, "jitter: full"),
+        Dialect::Istio | Dialect::Envoy | Dialect::Code => "a random part that grows with the delay".to_owned(),
     }
 }
 
@@ -26,8 +28,8 @@ pub(super) fn jitter(policy: &Policy) -> &'static str {
 pub(super) fn cap(policy: &Policy, cap: Nanos) -> String {
     match policy.dialect {
         Dialect::Dotnet => format!("`\"MaxDelay\": \"{}\"`", cap.as_timespan()),
-        Dialect::Envoy => format!("`max_interval: {}s`", cap.as_secs_f64()),
-        Dialect::Manifest | Dialect::Generic => format!("`cap: {}s`", cap.as_secs_f64()),
+        Dialect::Envoy => code(policy, &format!("max_interval: {}s", cap.as_secs_f64())),
+        Dialect::Manifest | Dialect::Generic => code(policy, &format!("cap: {}s", cap.as_secs_f64())),
         Dialect::Istio | Dialect::Code => format!("a largest delay of {cap}"),
     }
 }
@@ -36,10 +38,10 @@ pub(super) fn cap(policy: &Policy, cap: Nanos) -> String {
 pub(super) fn attempt_timeout(policy: &Policy, limit: Nanos) -> String {
     let secs = limit.as_secs_f64();
     match policy.dialect {
-        Dialect::Istio => format!("`perTryTimeout: {secs}s`"),
-        Dialect::Envoy => format!("`per_try_timeout: {secs}s`"),
+        Dialect::Istio => code(policy, &format!("perTryTimeout: {secs}s")),
+        Dialect::Envoy => code(policy, &format!("per_try_timeout: {secs}s")),
         Dialect::Dotnet => format!("`\"AttemptTimeout\": {{ \"Timeout\": \"{}\" }}`", limit.as_timespan()),
-        Dialect::Manifest | Dialect::Generic => format!("`timeout: {{ attempt: {secs}s }}`"),
+        Dialect::Manifest | Dialect::Generic => code(policy, &format!("timeout: {{ attempt: {secs}s }}")),
         Dialect::Code => format!("a limit of {limit} on each try"),
     }
 }
@@ -48,9 +50,9 @@ pub(super) fn attempt_timeout(policy: &Policy, limit: Nanos) -> String {
 pub(super) fn total_timeout(policy: &Policy, limit: Nanos) -> String {
     let secs = limit.as_secs_f64();
     match policy.dialect {
-        Dialect::Istio | Dialect::Envoy => format!("`timeout: {secs}s` on the route"),
+        Dialect::Istio | Dialect::Envoy => format!("{} on the route", code(policy, &format!("timeout: {secs}s"))),
         Dialect::Dotnet => format!("`\"TotalRequestTimeout\": {{ \"Timeout\": \"{}\" }}`", limit.as_timespan()),
-        Dialect::Manifest | Dialect::Generic => format!("`timeout: {{ total: {secs}s }}`"),
+        Dialect::Manifest | Dialect::Generic => code(policy, &format!("timeout: {{ total: {secs}s }}")),
         Dialect::Code => format!("a limit of {limit} around all tries"),
     }
 }

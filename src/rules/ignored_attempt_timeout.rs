@@ -2,7 +2,7 @@
 
 use super::view::policies;
 use super::{Findings, advice, delay_advice};
-use crate::facts::{AttemptTimeoutFlaw, Limit, words};
+use crate::facts::{AttemptTimeoutFlaw, Class, Limit, words};
 use crate::graph::System;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
@@ -25,13 +25,20 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
                     None => format!("the route's timeout of {whole}"),
                 };
                 let text = format!("the limit of {limit} a try is ignored: it is not below {whose}");
+                // A shorter limit alone would be the second flaw: both are told at once.
+                let also = match policy.retries_on.known() {
+                    Some(on) if policy.may_retry() && !on.contains(Class::TryTimeout) => {
+                        "; and add `reset` to what is retried if the request may be repeated, since a try that is cut is in no retried class"
+                    }
+                    _ => "",
+                };
                 let draft = findings
                     .report(site, format!("{text}, so one slow try uses up all of it and {retries} never {starts}"));
                 // The smallest total that gives every try its time.
                 let room = limit.times(policy.tries().unwrap_or(2))
                     + policy.delays(policy.tries().unwrap_or(2) - 1).map(|d| d.greatest).unwrap_or_default();
                 draft.about(id, policy).label(text).help(format!(
-                    "give each try less than {whole}, for example {}, or the route more: a `timeout` of {} holds {}",
+                    "give each try less than {whole}, for example {}, or the route more: a `timeout` of {} holds {}{also}",
                     delay_advice::attempt_timeout(policy, whole.scale(1.0 / policy.tries().unwrap_or(2).max(1) as f64)),
                     room,
                     words::tries(policy.tries().unwrap_or(2)),

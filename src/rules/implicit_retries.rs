@@ -53,9 +53,9 @@ fn report<'s, 'a>(
         .many(format!("{by} retries "), format!(" calls {times} {place} although no file says so"))
         .label(format!("nothing set here, so {by}'s default stands: {}", advice::tries_in_words(policy)));
     if let Some(on) = policy.retries_on.known() {
-        let classes: Vec<&str> = on.and(view.possible()).iter().map(|class| class.name()).collect();
-        if !classes.is_empty() {
-            draft.note(format!("it repeats what fails as {}", words::list(&classes)));
+        let failures = on.and(view.possible()).in_words();
+        if !failures.is_empty() {
+            draft.note(format!("it repeats a request after {}", words::list(&failures)));
         }
     }
     draft.help(match policy.dialect {

@@ -16,6 +16,7 @@ mod delay_advice;
 mod findings;
 #[cfg(test)]
 mod fixture;
+mod notation;
 mod page;
 mod precedence;
 mod settle;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::advice::code;
 use super::view::EdgeView;
 use super::{Findings, advice};
 use crate::facts::{
@@ -166,18 +167,38 @@ fn report(id: PolicyId, policy: &Policy, suspect: &Suspect, findings: &mut Findi
         .confidence(nest.confidence)
         .severity(*severity)
         .label("retries what may have been carried out already")
-        .help(match policy.dialect {
-            Dialect::Istio => "retry only what was never sent, `retryOn: connect-failure,refused-stream`, or give such requests a route of their own with `retries: { attempts: 0 }`",
-            Dialect::Envoy => "retry only what was never sent, `retry_on: connect-failure,refused-stream,reset-before-request`, or give such requests a route of their own without retries",
-            Dialect::Dotnet => "call `options.Retry.DisableForUnsafeHttpMethods()` where the handler is added, or send an idempotency key",
-            Dialect::Manifest => "retry only what was never sent, `on: [connect, unsent]`, or say `idempotent: true` if a key makes the second one harmless",
-            Dialect::Generic | Dialect::Code => "retry only what was never sent, or send an idempotency key that stays the same for all tries",
-        });
+        .help(help(policy));
     if what.is_none() {
         draft.pedantic().note("harmless if everything behind it is a read, or carries an idempotency key");
     }
     if let Some(place) = view.edge.operation.as_ref().map(|_| view.edge.span).filter(|span| *span != nest.site) {
         draft.related(place, "called here");
+    }
+}
+
+/// What to write instead.
+fn help(policy: &Policy) -> String {
+    match policy.dialect {
+        Dialect::Istio => format!(
+            "retry only what was never sent, {}, or give such requests a route of their own with {}",
+            code(policy, "retryOn: connect-failure,refused-stream"),
+            advice::retry_off(policy)
+        ),
+        Dialect::Envoy => format!(
+            "retry only what was never sent, {}, or give such requests a route of their own without retries",
+            code(policy, "retry_on: connect-failure,refused-stream,reset-before-request")
+        ),
+        Dialect::Dotnet => "call `options.Retry.DisableForUnsafeHttpMethods()` where the handler is added, or send an \
+                            idempotency key"
+            .to_owned(),
+        Dialect::Manifest => format!(
+            "retry only what was never sent, {}, or say {} if a key makes the second one harmless",
+            code(policy, "on: [connect, unsent]"),
+            code(policy, "idempotent: true")
+        ),
+        Dialect::Generic | Dialect::Code => {
+            "retry only what was never sent, or send an idempotency key that stays the same for all tries".to_owned()
+        }
     }
 }
 

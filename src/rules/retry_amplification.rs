@@ -196,12 +196,14 @@ fn worst_for(system: &System, path: &Path, callee: &str) -> String {
         let is_like = |other: &Class| system.alike.kind(*other) == system.alike.kind(class);
         [last, Class::Overload, Class::Unavailable].into_iter().find(is_like).unwrap_or(class)
     };
-    let mut above: Vec<&str> = path.hops.iter().rev().skip(1).map(|hop| shown(hop.class).describe()).collect();
+    // From the callee upwards; as long as nothing changes nothing is said.
+    let above = path.hops.iter().rev().skip(1).map(|hop| shown(hop.class).describe());
+    let mut above: Vec<&str> = above.skip_while(|class| *class == last.describe()).collect();
     above.dedup();
-    if above.iter().all(|class| *class == last.describe()) {
+    if above.is_empty() {
         format!("worst for {} ({} at every hop)", last.name(), last.describe())
     } else {
-        format!("worst for {} ({} at `{callee}`, {} above it)", last.name(), last.describe(), above.join(", then "))
+        format!("worst for {} ({} at `{callee}`, {} further up)", last.name(), last.describe(), above.join(", then "))
     }
 }
 
@@ -305,7 +307,7 @@ fn help(system: &System, path: &Path, callee: &str) -> Option<String> {
 
 /// How to switch these parts off, and for which hops: `attempts: 0` for web → checkout in mesh/checkout.yaml.
 fn switches(system: &System, path: &Path, off: &[&Part]) -> String {
-    let mut out: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    let mut out: Vec<(String, &str, Vec<String>)> = Vec::new();
     for hop in &path.hops {
         let Some((from, to)) = ends(system, hop) else { continue };
         for part in hop.factor.parts.iter().filter(|part| off.iter().any(|other| std::ptr::eq(*other, *part))) {

@@ -126,3 +126,32 @@ fn the_limit_of_the_callers_own_server_is_a_timeout() {
     assert_eq!(missing(None), [(Severity::Warning, false)]);
     assert_eq!(missing(Some(Nanos::from_secs(10))), []);
 }
+
+#[test]
+fn a_limit_with_two_flaws_is_told_both_at_once() {
+    use crate::facts::{AttemptTimeoutFlaw, Class, Classes, Dialect, FileKind};
+    let help = |on: &[Class], notation: FileKind| {
+        let mut fixture = Fixture::new();
+        fixture.policy(3, |policy| {
+            (policy.dialect, policy.notation) = (Dialect::Envoy, notation);
+            attempt_timeout(policy, Nanos::from_secs(20));
+            total(policy, Nanos::from_secs(15));
+            policy.attempt_timeout_flaw = Some(AttemptTimeoutFlaw::NotBelowTotal(policy.total.limit.clone()));
+            policy.retries_on = Sourced::written(Classes::of(on), policy.span);
+        });
+        let [draft] = fixture.check("ignored-attempt-timeout").try_into().unwrap();
+        draft.finding.help.unwrap()
+    };
+    // Three tries share 15 s, and 3 × 20 s hold all of them.
+    let first = "give each try less than 15 s, for example `per_try_timeout: 5s`, or the route more: a `timeout` of 60 s \
+                 holds three tries";
+    assert_eq!(help(&[Class::Connect, Class::TryTimeout], FileKind::Yaml), first);
+    assert_eq!(
+        help(&[Class::Connect], FileKind::Yaml),
+        format!(
+            "{first}; and add `reset` to what is retried if the request may be repeated, since a try that is cut is in no \
+             retried class"
+        )
+    );
+    assert!(help(&[Class::TryTimeout], FileKind::Json).contains("`\"per_try_timeout\": \"5s\"`"));
+}

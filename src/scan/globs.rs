@@ -7,7 +7,7 @@ use super::ScanError;
 /// A set of patterns. `legacy/**` and `legacy/` take everything below that folder, `*.gen.yaml` and `vendor` stand at any
 /// depth, since they hold no `/`.
 #[derive(Clone, Debug)]
-pub struct Globs(GlobSet);
+pub struct Globs(GlobSet, Vec<String>);
 
 impl Globs {
     /// From patterns as written.
@@ -31,7 +31,8 @@ impl Globs {
             set.add(GlobBuilder::new(&anchored).literal_separator(true).build().map_err(wrong)?);
         }
         let whole = |error: globset::Error| ScanError::Glob { pattern: String::new(), message: error.to_string() };
-        Ok(Globs(set.build().map_err(whole)?))
+        let written = patterns.iter().map(|pattern| pattern.as_ref().to_string()).collect();
+        Ok(Globs(set.build().map_err(whole)?, written))
     }
 
     /// Whether there are no patterns.
@@ -41,12 +42,20 @@ impl Globs {
 
     /// Whether a path, or a folder that it lies in, is taken.
     pub fn take(&self, path: &str) -> bool {
-        if self.is_empty() {
-            return false;
-        }
-        let ends = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0).chain([path.len()]);
-        ends.filter_map(|end| path.get(..end)).any(|part| self.0.is_match(part))
+        !self.is_empty() && folders(path).any(|part| self.0.is_match(part))
     }
+
+    /// The first pattern that takes a path, or a folder that it lies in, as it was written.
+    pub fn which(&self, path: &str) -> Option<&str> {
+        let first = folders(path).filter_map(|part| self.0.matches(part).into_iter().min()).min()?;
+        self.1.get(first).map(String::as_str)
+    }
+}
+
+/// The folders that a path lies in, from the outermost on, and the path itself.
+fn folders(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0).chain([path.len()]);
+    ends.filter_map(|end| path.get(..end))
 }
 
 #[cfg(test)]
@@ -67,6 +76,16 @@ mod tests {
         assert!(!takes("a/*.yaml", "x/a/b.yaml"));
         assert!(!takes("legacy", "legacy2/b.yaml"));
         assert!(!Globs::new::<&str>(&[]).unwrap().take("a"));
+    }
+
+    #[test]
+    fn the_pattern_that_takes_a_path_is_known() {
+        let globs = Globs::new(&["*.json", "./x/old/", "a/b.yaml"]).unwrap();
+        assert_eq!(globs.which("x/old/y/b.yaml"), Some("./x/old/"));
+        assert_eq!(globs.which("old/y/b.yaml"), None);
+        assert_eq!(globs.which("a/b.yaml"), Some("a/b.yaml"));
+        assert_eq!(globs.which("a/b.json"), Some("*.json"));
+        assert_eq!(globs.which("b.yaml"), None);
     }
 
     #[test]

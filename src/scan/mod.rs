@@ -25,6 +25,7 @@ use crate::source::{FileId, Source, Sources, Span};
 use contents::Contents;
 pub use globs::Globs;
 use walk::Candidate;
+pub use walk::{LeftOut, LeftOutBy};
 
 /// What to scan, and how.
 #[derive(Clone, Debug)]
@@ -95,6 +96,8 @@ pub struct Counts {
     pub bytes: u64,
     /// Files of test code that were left out.
     pub tests: usize,
+    /// Paths that were named and are left out all the same.
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Counts {
@@ -164,8 +167,8 @@ pub fn scan(settings: &ScanSettings) -> Result<Scan, ScanError> {
         .stack_size(STACK)
         .build()
         .map_err(|error| ScanError::Threads(error.to_string()))?;
-    let mut candidates = walk::candidates(settings, &include, &exclude)?;
-    let mut counts = Counts::default();
+    let (mut candidates, left_out) = walk::candidates(settings, &include, &exclude)?;
+    let mut counts = Counts { left_out, ..Counts::default() };
     if !settings.include_tests {
         let all = candidates.len();
         candidates.retain(|candidate| candidate.role != Role::Test);
@@ -173,8 +176,14 @@ pub fn scan(settings: &ScanSettings) -> Result<Scan, ScanError> {
     }
     let results: Vec<Looked> =
         pool.install(|| candidates.into_par_iter().map(|candidate| look(candidate, settings)).collect());
-    let stdin = settings.stdin.as_ref().filter(|(name, _)| walk::is_taken(name, &include, &exclude));
-    let stdin = stdin.map(|(name, bytes)| pool.install(|| look_at_stdin(name, bytes, settings)));
+    let stdin =
+        settings.stdin.as_ref().and_then(|(name, bytes)| match walk::why_not_taken(name, &include, &exclude, false) {
+            None => Some(pool.install(|| look_at_stdin(name, bytes, settings))),
+            Some(by) => {
+                counts.left_out.push(LeftOut { path: name.clone(), by });
+                None
+            }
+        });
     let mut kept = Vec::new();
     for looked in results.into_iter().chain(stdin) {
         if let Some(kind) = looked.kind {

@@ -222,3 +222,55 @@ fn a_named_file_twice_is_one_file() {
     assert_eq!(folder.paths(&found), ["a.yaml"]);
     assert!(found.facts.files[0].named);
 }
+
+#[test]
+fn each_file_is_read_once_whatever_ways_lead_to_it() {
+    let folder = Folder::new(&[("a/x.yaml", TALKS), ("b.yaml", TALKS)]);
+    let with = |paths: &[&str]| {
+        let paths = paths.iter().map(|path| folder.0.join(path)).collect();
+        let scan = scan(&ScanSettings { paths, ..folder.settings() }).unwrap();
+        (scan.counts.total(), folder.paths(&scan))
+    };
+    assert_eq!(with(&["a/../b.yaml", "b.yaml"]).0, 1);
+    assert_eq!(with(&["a", "a/x.yaml", "a/x.yaml", "./a"]), (1, vec!["a/x.yaml".to_string()]));
+    assert_eq!(with(&["", "a"]), (2, vec!["a/x.yaml".to_string(), "b.yaml".to_string()]));
+    // Two files with the same contents are two.
+    assert_eq!(with(&["a/x.yaml", "b.yaml"]).0, 2);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(folder.0.join("b.yaml"), folder.0.join("link.yaml")).unwrap();
+        std::os::unix::fs::symlink(folder.0.join("a"), folder.0.join("same")).unwrap();
+        assert_eq!(with(&["b.yaml", "link.yaml"]), (1, vec!["b.yaml".to_string()]));
+        assert_eq!(with(&["a", "same/"]).0, 1);
+    }
+}
+
+#[test]
+fn a_named_path_that_is_left_out_is_told_with_what_leaves_it_out() {
+    let folder = Folder::new(&[
+        ("legacy/a.yaml", TALKS),
+        ("b.yaml", TALKS),
+        ("c.json", "{}"),
+        (".retrylintignore", "# ours\nb.*\n"),
+    ]);
+    let with = |path: &str, include: &[&str]| {
+        let texts = |list: &[&str]| list.iter().map(ToString::to_string).collect();
+        let paths = vec![folder.0.join(path)];
+        let settings =
+            ScanSettings { paths, exclude: texts(&["*.md", "legacy/"]), include: texts(include), ..folder.settings() };
+        let scan = scan(&settings).unwrap();
+        let told: Vec<String> = scan.counts.left_out.iter().map(ToString::to_string).collect();
+        (scan.counts.total(), told.join("\n").replace(&format!("{}/", folder.0.display()), ""))
+    };
+    let excluded = |path: &str| (0, format!("{path} is not read: `exclude` in retrylint.toml has `legacy/`"));
+    assert_eq!(with("legacy/a.yaml", &[]), excluded("legacy/a.yaml"));
+    assert_eq!(with("legacy", &[]), excluded("legacy"));
+    assert_eq!(with("b.yaml", &[]), (0, "b.yaml is not read: .retrylintignore has `b.*`".to_string()));
+    assert_eq!(
+        with("c.json", &["*.yaml"]),
+        (0, "c.json is not read: no pattern of `include` in retrylint.toml takes it".to_string())
+    );
+    // What is read is not told, nor what a folder leaves out by itself.
+    assert_eq!(with("c.json", &["c.*"]), (1, String::new()));
+    assert_eq!(with("", &[]), (1, String::new()));
+}

@@ -1,6 +1,6 @@
 //! Which files there are: the named paths, the folders among them walked in parallel, in the end sorted by path.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 
@@ -37,35 +37,86 @@ pub struct Candidate {
     pub problem: Option<String>,
 }
 
-/// All files below the named paths that may hold configuration, by path, each once.
-pub fn candidates(settings: &ScanSettings, include: &Globs, exclude: &Globs) -> Result<Vec<Candidate>, ScanError> {
+/// A path that was named and is not looked at all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// As named.
+    pub path: String,
+    /// What leaves it out.
+    pub by: LeftOutBy,
+}
+
+/// What leaves out a named path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeftOutBy {
+    /// This pattern of `exclude`.
+    Exclude(String),
+    /// It is among nothing that `include` takes.
+    Include,
+    /// An ignore file of ours: the line, and which file.
+    IgnoreFile(String, String),
+}
+
+impl std::fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let path = &self.path;
+        match &self.by {
+            LeftOutBy::Exclude(pattern) => write!(f, "{path} is not read: `exclude` in retrylint.toml has `{pattern}`"),
+            LeftOutBy::Include => write!(f, "{path} is not read: no pattern of `include` in retrylint.toml takes it"),
+            LeftOutBy::IgnoreFile(pattern, file) => write!(f, "{path} is not read: {file} has `{pattern}`"),
+        }
+    }
+}
+
+/// All files below the named paths that may hold configuration, by path, each once; and the named paths that are left out.
+pub fn candidates(
+    settings: &ScanSettings,
+    include: &Globs,
+    exclude: &Globs,
+) -> Result<(Vec<Candidate>, Vec<LeftOut>), ScanError> {
     let here = std::env::current_dir().unwrap_or_default();
     let base = settings.base.as_ref().map_or(here.clone(), |base| whole(&here, base));
     let mut roots = Roots { here, base, ignored: HashMap::new() };
     let mut found = Vec::new();
+    let mut left_out = Vec::new();
     for root in &settings.paths {
         let about = std::fs::metadata(root)
             .map_err(|error| ScanError::Path { path: root.display().to_string(), message: in_words(&error) })?;
-        if settings.follow_ignore_files && roots.ignores(root, about.is_dir()) {
+        let parent = root.parent().unwrap_or(root);
+        let named = roots.candidate(parent, root.clone());
+        let ignored = settings.follow_ignore_files.then(|| roots.ignores(root, about.is_dir())).flatten();
+        // Patterns are relative to the base: a folder that lies elsewhere is judged by what is below it.
+        let is_judged = !about.is_dir() || whole(&roots.here, root).starts_with(&roots.base);
+        let by = ignored
+            .or_else(|| is_judged.then(|| why_not_taken(&named.relative, include, exclude, about.is_dir())).flatten());
+        if let Some(by) = by {
+            left_out.push(LeftOut { path: named.shown, by });
             continue;
         }
         if about.is_dir() {
             folder(root, settings, &roots, &mut found);
         } else {
-            let parent = root.parent().unwrap_or(root);
-            found.push(Candidate { named: true, role: Role::Production, ..roots.candidate(parent, root.clone()) });
+            found.push(Candidate { named: true, role: Role::Production, ..named });
         }
     }
-    found.retain(|candidate| is_taken(&candidate.relative, include, exclude));
+    found.retain(|candidate| why_not_taken(&candidate.relative, include, exclude, false).is_none());
     // Of two ways to one file, the one that names it.
-    found.sort_by(|a, b| (&a.shown, !a.named).cmp(&(&b.shown, !b.named)));
-    found.dedup_by(|b, a| a.shown == b.shown);
-    Ok(found)
+    found.sort_by(|a, b| (!a.named, &a.shown).cmp(&(!b.named, &b.shown)));
+    // Below one folder no file is met twice, since links are not followed.
+    if settings.paths.len() > 1 {
+        let mut seen = HashSet::new();
+        found.retain(|file| seen.insert(file.path.canonicalize().unwrap_or_else(|_| file.path.clone())));
+    }
+    found.sort_by(|a, b| a.shown.cmp(&b.shown));
+    Ok((found, left_out))
 }
 
-/// Whether patterns let a path through.
-pub fn is_taken(relative: &str, include: &Globs, exclude: &Globs) -> bool {
-    !exclude.take(relative) && (include.is_empty() || include.take(relative))
+/// Which patterns leave out a path. A folder may hold what `include` takes although it is not taken itself.
+pub fn why_not_taken(relative: &str, include: &Globs, exclude: &Globs, is_dir: bool) -> Option<LeftOutBy> {
+    if let Some(pattern) = exclude.which(relative) {
+        return Some(LeftOutBy::Exclude(pattern.to_string()));
+    }
+    (!is_dir && !include.is_empty() && !include.take(relative)).then_some(LeftOutBy::Include)
 }
 
 /// What paths are shown and matched relative to.
@@ -87,9 +138,9 @@ impl Roots {
         Candidate { path, shown, relative, kind, named: false, role, problem: None }
     }
 
-    /// Whether an ignore file of our own, here or in a folder above, leaves out a path that was named. What git ignores
+    /// The line of an ignore file of our own, here or in a folder above, that leaves out a path that was named. What git ignores
     /// may be named, but tools that name every file must not bring back what was left out for us.
-    fn ignores(&mut self, named: &Path, is_dir: bool) -> bool {
+    fn ignores(&mut self, named: &Path, is_dir: bool) -> Option<LeftOutBy> {
         let named = whole(&self.here, named);
         let mut answer = Match::None;
         // The nearest folder decides, as in a walk.
@@ -98,12 +149,17 @@ impl Roots {
                 let file = folder.join(IGNORE_FILE);
                 if file.is_file() { Gitignore::new(file).0 } else { Gitignore::empty() }
             });
-            answer = rules.matched_path_or_any_parents(&named, is_dir).map(|_| ());
+            answer = rules
+                .matched_path_or_any_parents(&named, is_dir)
+                .map(|rule| (rule.original().to_string(), shown(&folder.join(IGNORE_FILE), &self.here)));
             if !answer.is_none() || folder.join(".git").exists() {
                 break;
             }
         }
-        answer.is_ignore()
+        match answer {
+            Match::Ignore((line, file)) => Some(LeftOutBy::IgnoreFile(line, file)),
+            Match::None | Match::Whitelist(_) => None,
+        }
     }
 }
 

@@ -19,6 +19,7 @@ pub fn render(views: &[View<'_>], facts: &Facts) -> String {
     let mut document = Document {
         version: VERSION,
         environments: views.iter().filter_map(|view| view.system.net.environment.as_deref()).collect(),
+        class: views.first().and_then(|view| view.class),
         services: Vec::new(),
         calls: Vec::new(),
         notes: Vec::new(),
@@ -36,6 +37,8 @@ pub fn render(views: &[View<'_>], facts: &Facts) -> String {
 struct Document<'a> {
     version: u32,
     environments: Vec<&'a str>,
+    /// The only failure that is counted, if one was asked for; of `connect` and `unsent` loads are connection attempts.
+    class: Option<Class>,
     services: Vec<ServiceJson<'a>>,
     calls: Vec<CallJson<'a>>,
     notes: Vec<&'a str>,

@@ -43,7 +43,8 @@ fn systems<'a>(facts: &'a Facts, limits: &'a Limits) -> Vec<System<'a>> {
 fn shown(text: &str, focus: &Focus, class: Option<Class>) -> (Value, String, String) {
     let (facts, sources) = facts(text);
     let limits = Limits::default();
-    let systems = systems(&facts, &limits);
+    let system = |environment| System::caused_by(&facts, &limits, link(&facts, environment), class);
+    let systems: Vec<System<'_>> = environments(&facts).into_iter().map(system).collect();
     let views = view(&systems, focus, class).unwrap();
     (
         serde_json::from_str(&super::json(&views, &facts)).unwrap(),
@@ -188,4 +189,51 @@ fn dot_survives_hostile_names() {
     assert!(dot.contains("  \"web\" -> \"checkout\" [label=\"×3 overload\"];\n"), "{dot}");
     assert!(dot.contains("  \"ledger\" [label=\"ledger\\n×27\"];\n"), "{dot}");
     assert!(dot.contains("  \"payments\" -> \"audit\" [label=\"\", style=dashed];\n"), "{dot}");
+}
+
+#[test]
+fn services_and_calls_speak_of_the_class_that_was_asked_for() {
+    // Nothing at the last hop retries a lost connection: 3 × 3 × 1, twice per request. Nothing of it arrives.
+    let (json, text, dot) = shown(CHAIN, &Focus::All, Some(Class::Connect));
+    let ledger = &json["services"][4];
+    assert_eq!((&json["class"], &ledger["load"], &ledger["amplification"]), (&json!("connect"), &json!(18), &json!(9)));
+    assert_eq!(ledger["worst_path"]["factor"], 9);
+    assert_eq!(ledger["worst_path"]["class"], "connect");
+    assert!(
+        text.starts_with("if every failure is connect (no connection): the numbers are connection attempts"),
+        "{text}"
+    );
+    assert!(text.contains("\nservice   attempts  amplification "), "{text}");
+    assert!(text.contains("web ×3 → checkout ×3 → payments → ledger = 9 (connect)"), "{text}");
+    assert!(text.contains("payments → ledger, 2 calls per request: 1× for connect"), "{text}");
+    assert!(dot.contains("ledger\\n×9"), "{dot}");
+    let (json, text, _) = shown(CHAIN, &Focus::All, Some(Class::Overload));
+    assert_eq!(json["services"][4]["load"], 54);
+    assert!(text.starts_with("if every failure is overload (503)\nservice   load "), "{text}");
+    let (json, text, _) = shown(CHAIN, &Focus::All, None);
+    assert_eq!(json["class"], Value::Null);
+    assert!(text.starts_with("service   load "), "{text}");
+}
+
+#[test]
+fn a_call_over_another_protocol_fails_in_its_own_words() {
+    let text =
+        "services:\n  web:\n    calls: [{ to: api, protocol: grpc, retry: { attempts: 3, on: [UNAVAILABLE] } }]\n";
+    let (json, text, _) = shown(text, &Focus::All, Some(Class::Overload));
+    // 503 is no gRPC code; UNAVAILABLE is what gRPC makes of it.
+    assert_eq!(json["services"][1]["load"], 3);
+    assert!(text.contains("web → api: 3× for unavailable (UNAVAILABLE)"), "{text}");
+}
+
+#[test]
+fn hedged_tries_say_so_where_they_are_counted() {
+    let hedged = |retry: &str| {
+        let text =
+            format!("services:\n  web:\n    calls: [{{ to: api, {retry}hedge: {{ copies: 1, delay: 50ms }} }}]\n");
+        shown(&text, &Focus::All, None).1
+    };
+    assert!(hedged("").contains("one try hedged with one copy (×2), manifest"), "{}", hedged(""));
+    let three = hedged("retry: { attempts: 3 }, ");
+    assert!(three.contains("web → api: 6× for overload"), "{three}");
+    assert!(three.contains("three tries hedged with one copy (×6), manifest"), "{three}");
 }

@@ -1,7 +1,7 @@
 //! `graph --format text`: services from the roots on, then calls with the parties that retry on them.
 
 use super::{Shown, View};
-use crate::facts::{Facts, Policy, PolicyKind, words};
+use crate::facts::{Class, Facts, Policy, PolicyKind, words};
 use crate::graph::amount::Amount;
 use crate::graph::paths::BestPaths;
 use crate::graph::{Hop, Layer, Path, System};
@@ -25,6 +25,14 @@ pub fn render(views: &[View<'_>], facts: &Facts, sources: &Sources, look: Look) 
             out.push_str(&format!("{}\n", text::line(&view.nothing)));
             continue;
         }
+        if let Some(class) = view.class {
+            out.push_str(&format!(
+                "if every failure is {} ({}){}\n",
+                class.name(),
+                class.describe(),
+                what_is_counted(class)
+            ));
+        }
         out.push_str(&services(view, look));
         for call in view.calls() {
             out.push('\n');
@@ -37,10 +45,19 @@ pub fn render(views: &[View<'_>], facts: &Facts, sources: &Sources, look: Look) 
     out
 }
 
+/// What load means for failures in which nothing arrives (contracts.md D-5).
+fn what_is_counted(class: Class) -> &'static str {
+    if never_arrives(class) { ": the numbers are connection attempts, and nothing arrives" } else { "" }
+}
+
+fn never_arrives(class: Class) -> bool {
+    matches!(class, Class::Connect | Class::Unsent)
+}
+
 fn services(view: &View<'_>, look: Look) -> String {
     let mut table = Table::new(&[
         ("service", Align::Left),
-        ("load", Align::Right),
+        (if view.class.is_some_and(never_arrives) { "attempts" } else { "load" }, Align::Right),
         ("amplification", Align::Right),
         ("slowest answer", Align::Right),
         ("worst path", Align::Left),
@@ -138,5 +155,9 @@ fn policy_in_words(policy: &Policy) -> String {
         None => format!("tries unknown ({})", policy.attempts.why().map_or_else(String::new, ToString::to_string)),
     };
     let default = if policy.kind == PolicyKind::Default { " default" } else { "" };
-    format!("{}, {}{default}", text::line(&tries), text::line(&policy.source))
+    let hedged = policy.hedged_in_words().map_or_else(String::new, |hedged| {
+        let requests = policy.most_requests().map_or_else(String::new, |n| format!(" (×{})", words::grouped(n.into())));
+        format!(" {hedged}{requests}")
+    });
+    format!("{}{hedged}, {}{default}", text::line(&tries), text::line(&policy.source))
 }

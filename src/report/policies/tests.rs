@@ -180,11 +180,47 @@ fn the_table_is_aligned_and_clean() {
     assert_eq!(
         table(&facts, &[], &sources, false, Look { colour: false, width: 400 }),
         "\
-place       call            layer           tries  delay               jitter  attempt  total  retries on        source
-a␛b.yaml:1  (mesh) → ?      client-sidecar      3  none                –           2 s   10 s  connect,overload  envoy default
-a␛b.yaml:1  web → payments  client-sidecar      3  25 ms ×2 to 250 ms  full        2 s   10 s  connect,overload  istio␇
+place       call            layer           tries  delay               jitter  attempt  total  retries on          source
+a␛b.yaml:1  (mesh) → ?      client-sidecar      3  none                –           2 s   10 s  no connection, 503  envoy default
+a␛b.yaml:1  web → payments  client-sidecar      3  25 ms ×2 to 250 ms  full        2 s   10 s  no connection, 503  istio␇
 "
     );
+}
+
+#[test]
+fn a_row_says_what_is_hedged_and_what_is_retried_in_few_words() {
+    let sources = sources();
+    let mut hedged = route(&sources);
+    hedged.attempts = Sourced::written(Attempts::Times(1), hedged.span);
+    let (copies, delay) = (Sourced::written(1, hedged.span), Sourced::written(Nanos::from_millis(50), hedged.span));
+    hedged.hedging = Some(Box::new(crate::facts::Hedging { copies, delay }));
+    hedged.retries_on = Sourced::written(Classes::ASSUMED.or(Classes::HTTP), hedged.span);
+    let facts = Facts { policies: vec![hedged], ..Facts::default() };
+    let shown = table(&facts, &[], &sources, false, Look { colour: false, width: 400 });
+    assert!(shown.contains("  1, ×2 hedged  "), "{shown}");
+    // 5xx, connections, timeouts, 4xx, UNAVAILABLE and open breakers: six, of which two are shown.
+    assert!(shown.contains("  5xx, connections and 4 more  "), "{shown}");
+    assert_eq!(parse(&facts, &sources)[0]["hedging"], json!({ "copies": 1, "delay_ms": 50.0 }));
+    assert_eq!(parse(&facts, &sources)[0]["retries_on"].as_array().unwrap().len(), 12);
+}
+
+#[test]
+fn a_narrow_terminal_gets_a_paragraph_for_each_policy() {
+    let sources = sources();
+    let facts = Facts { policies: vec![route(&sources)], ..Facts::default() };
+    let at = |width| table(&facts, &[], &sources, false, Look { colour: false, width });
+    assert_eq!(
+        at(60),
+        "\
+mesh/é.yaml:2  web → payments
+  layer client-sidecar · tries 3 · delay 25 ms ×2 to 250 ms
+  jitter full · attempt 2 s · total 10 s
+  retries on no connection, 503 · source envoy
+
+"
+    );
+    assert!(at(140).lines().all(|line| text::width(line) <= 140));
+    assert!(at(140).starts_with("place "));
 }
 
 #[test]

@@ -6,13 +6,14 @@ use petgraph::graph::{EdgeIndex, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use super::{Coverage, Extra, Slowest, Step, Summary, WorstPath};
-use crate::facts::{Facts, FileKind, Policy, PolicyId, PolicyKind};
+use crate::facts::{Facts, Policy, PolicyId, PolicyKind};
 use crate::graph::paths::k_best;
 use crate::graph::{Edge, System};
 use crate::report::Counts;
+use crate::scan;
 
 /// The summary of a run. Where several environments disagree, the worst one speaks.
-pub fn survey(facts: &Facts, files: BTreeMap<FileKind, usize>, systems: &[System<'_>], findings: Counts) -> Summary {
+pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], findings: Counts) -> Summary {
     let services: BTreeSet<(&str, Option<&str>)> = systems
         .iter()
         .flat_map(|system| system.net.graph.node_weights())
@@ -25,7 +26,9 @@ pub fn survey(facts: &Facts, files: BTreeMap<FileKind, usize>, systems: &[System
     notes.dedup();
     Summary {
         findings,
-        files,
+        files: looked.files.clone(),
+        test_files: looked.tests,
+        left_out: looked.left_out.iter().map(ToString::to_string).collect(),
         services: services.len(),
         calls: calls.len(),
         policies: facts.policies.iter().filter(|policy| is_listed(policy)).count(),
@@ -209,7 +212,7 @@ fn ends(system: &System<'_>, edge: EdgeIndex) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::Nanos;
+    use crate::facts::{FileKind, Nanos};
     use crate::graph::amount::Amount;
     use crate::graph::link::{environments, link};
     use crate::limits::Limits;
@@ -223,7 +226,7 @@ mod tests {
             .into_iter()
             .map(|environment| System::new(&facts, &limits, link(&facts, environment)))
             .collect();
-        survey(&facts, BTreeMap::new(), &systems, Counts::default())
+        survey(&facts, &scan::Counts::default(), &systems, Counts::default())
     }
 
     #[test]

@@ -54,6 +54,19 @@ impl Options {
         parse: impl FnOnce(&str) -> Option<T>,
         corrected: &str,
     ) -> Sourced<T> {
+        self.value_or(node, key, left_out, needs, parse, format!("`\"{key}\": {corrected}`"))
+    }
+
+    /// The same with any help for a value that is rejected.
+    pub(super) fn value_or<T>(
+        &mut self,
+        node: Option<Node<'_>>,
+        key: &str,
+        left_out: impl FnOnce(&Self) -> Sourced<T>,
+        needs: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+        help: String,
+    ) -> Sourced<T> {
         let Some(node) = node else { return left_out(self) };
         let span = node.span();
         if let Some(why) = hole(node) {
@@ -68,7 +81,7 @@ impl Options {
                     span,
                     format!("`{key}: {shown}` is rejected when the application starts: it needs {needs}"),
                     format!("needs {needs}"),
-                    format!("`\"{key}\": {corrected}`"),
+                    help,
                 );
                 Sourced::unknown(Why::Malformed { found: shown.into(), expected: needs.to_string().into() }, span)
             }

@@ -89,13 +89,29 @@ fn read_total(policy: &mut Policy, sections: &Sections<'_>, at: At, kind: Kind, 
     });
 }
 
+/// What to do where no retry is wanted: no number says so.
+fn no_retry(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Standard => {
+            "no number switches retries off; where none are wanted, leave the retry strategy out: \
+             `AddResilienceHandler` without `AddRetry` instead of the standard handler, which always retries"
+        }
+        Kind::HttpRetry | Kind::PollyRetry => {
+            "no number switches retries off; where none are wanted, leave the retry strategy out: no `AddRetry` in the \
+             pipeline"
+        }
+    }
+}
+
 fn read_retry(policy: &mut Policy, sections: &Sections<'_>, retry: Option<At>, kind: Kind, options: &mut Options) {
     let setting = |key: &str| sections.value(retry?, key);
     let is_http = kind != Kind::PollyRetry;
 
     let mut written = None;
-    policy.attempts = options.value(
-        setting("maxretryattempts"),
+    let number = setting("maxretryattempts");
+    let is_zero = number.and_then(|node| value::whole(node.text()?.trim())) == Some(0);
+    policy.attempts = options.value_or(
+        number,
         "MaxRetryAttempts",
         |options| options.left_out(Attempts::Times(4), "MaxRetryAttempts"),
         "a number of retries from 1 on",
@@ -104,7 +120,7 @@ fn read_retry(policy: &mut Policy, sections: &Sections<'_>, retry: Option<At>, k
             written = Some(retries);
             Some(if retries == ENDLESS { Attempts::Unbounded } else { Attempts::Times(retries + 1) })
         },
-        "1",
+        if is_zero { no_retry(kind) } else { "`\"MaxRetryAttempts\": 1`" }.to_owned(),
     );
     if policy.attempts.known() == Some(&Attempts::Unbounded) && policy.total.limit.limit().is_some() {
         policy.attempts = policy.attempts.clone().map(|_| Attempts::ByTime);

@@ -215,7 +215,14 @@ fn values_out_of_range_are_rejected_at_start_up() {
         zero.message,
         "`MaxRetryAttempts: 0` is rejected when the application starts: it needs a number of retries from 1 on"
     );
-    assert_eq!(zero.help, "`\"MaxRetryAttempts\": 1`");
+    // No retry was wanted, so one is not the right number.
+    assert_eq!(
+        zero.help,
+        "no number switches retries off; where none are wanted, leave the retry strategy out: `AddResilienceHandler` \
+         without `AddRetry` instead of the standard handler, which always retries"
+    );
+    let (_, less) = rejected(&format!(r#""Retry": {{ "MaxRetryAttempts": -1 }}, {other}"#));
+    assert_eq!(less.help, "`\"MaxRetryAttempts\": 1`");
     let (_, delay) = rejected(&format!(r#""Retry": {{ "UseJitter": true, "Delay": "2s" }}, {other}"#));
     assert!(delay.message.starts_with("`Delay: 2s` is rejected"), "{}", delay.message);
     assert_eq!(delay.help, "`\"Delay\": \"00:00:02\"`");
