@@ -105,14 +105,29 @@ pub enum LoadError {
     },
 }
 
+/// Bytes of a retrylint.toml at most: whatever is larger is something else, a device that never ends for one.
+const MOST: u64 = 4 << 20;
+
+fn read(path: &Path) -> std::io::Result<String> {
+    use std::io::Read;
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(MOST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST {
+        return Err(std::io::Error::new(
+            std::io::ErrorKind::FileTooLarge,
+            "a retrylint.toml of more than 4 MiB is none",
+        ));
+    }
+    Ok(text)
+}
+
 impl Config {
     /// Reads the file at `path`. `rules` are the ids that `[rules]` may name.
     ///
     /// # Errors
     /// If it cannot be read, or if anything in it is unknown or of the wrong kind.
     pub fn load(path: &Path, rules: &[&str]) -> Result<Config, LoadError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| LoadError::Unreadable { path: path.to_path_buf(), error })?;
+        let text = read(path).map_err(|error| LoadError::Unreadable { path: path.to_path_buf(), error })?;
         let shown = path.to_string_lossy().replace('\\', "/");
         match Config::parse(&text, rules) {
             Ok(config) => Ok(Config { path: Some(path.to_path_buf()), ..config }),

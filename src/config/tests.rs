@@ -333,3 +333,10 @@ mod schema {
         }
     }
 }
+
+#[test]
+fn a_path_that_is_no_pattern_is_an_error() {
+    let errors = Config::parse("[services.a]\npaths = [\"services/a/**\", \"[\"]\n", &[]).unwrap_err();
+    assert_eq!(errors.len(), 1);
+    assert!(errors[0].message.starts_with("`[` is no pattern"), "{}", errors[0].message);
+}

@@ -48,7 +48,7 @@ impl Host {
         }
         if let Some(stem) = CLUSTER_SUFFIXES.iter().find_map(|suffix| host.strip_suffix(suffix)) {
             let (name, namespace) = stem.split_once('.').map_or((stem, None), |(name, rest)| (name, Some(rest)));
-            return Some(Host::Name { name: name.into(), namespace: namespace.map(Into::into) });
+            return (!name.is_empty()).then(|| Host::Name { name: name.into(), namespace: namespace.map(Into::into) });
         }
         Some(if host.contains('.') {
             Host::Dotted(host.into())
@@ -108,6 +108,8 @@ mod tests {
             "{{ .Values.host }}",
             "${HOST}",
             "inbound|80||",
+            ".svc",
+            ".bank.svc.cluster.local",
         ] {
             assert_eq!(Host::parse(text), None, "{text}");
         }

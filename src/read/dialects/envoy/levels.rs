@@ -164,6 +164,11 @@ impl Destination<'_> {
     pub fn is_inbound(&self) -> bool {
         self.cluster.as_ref().is_ok_and(|name| name.starts_with("inbound|"))
     }
+
+    /// `outbound|8080|v2|ledger.bank.svc.cluster.local` of Istio's: a service of the mesh, named by one of its proxies.
+    pub fn is_outbound(&self) -> bool {
+        self.cluster.as_ref().is_ok_and(|name| name.starts_with("outbound|"))
+    }
 }
 
 fn destinations<'t>(action: Node<'t>) -> Vec<Destination<'t>> {

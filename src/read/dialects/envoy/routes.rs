@@ -101,6 +101,10 @@ impl<'a, 't> Reader<'a, 't> {
             self.turn_inward(&mut policy);
         } else if self.who.service.is_none() {
             policy.part_of.clone_from(&host.part_of);
+            if destination.is_outbound() {
+                // The dump of some sidecar of a mesh: it stands where the routes stand that it was made from (D-6).
+                policy.caller = Caller::Members { namespace: None, labels: Vec::new() };
+            }
         }
         let retries = policy.kind == PolicyKind::Config;
         self.facts.policies.push(policy);

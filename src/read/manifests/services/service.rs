@@ -44,8 +44,12 @@ pub fn service_field(service: &mut Service, field: &Entry<'_>, faults: &mut Faul
         "namespace" => service.namespace = plain(field, TEXT, faults, text),
         "environment" => service.environment = plain(field, TEXT, faults, text),
         "paths" => {
-            let paths = texts(field, TEXTS, faults);
-            service.paths = paths.into_iter().map(|(path, _)| path.into()).collect();
+            for (path, node) in texts(field, TEXTS, faults) {
+                match globset::Glob::new(path) {
+                    Ok(_) => service.paths.push(path.into()),
+                    Err(error) => faults.add(node.span(), format!("`{path}` is no pattern: {}", error.kind()), None),
+                }
+            }
         }
         "aliases" => service.aliases = aliases(field, faults),
         "owner" => service.owner = plain(field, TEXT, faults, text),

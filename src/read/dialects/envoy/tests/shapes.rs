@@ -180,6 +180,20 @@ fn a_name_from_the_environment_is_an_unknown_caller() {
 }
 
 #[test]
+fn routes_to_services_of_a_mesh_stand_in_its_sidecars_whoever_dumped_them() {
+    let of = |cluster: &str| {
+        let text = format!(
+            "virtual_hosts: [{{ name: out, domains: [ledger], routes: [{{ match: {{ prefix: / }}, route: {{ cluster: '{cluster}', retry_policy: {{ retry_on: 5xx }} }} }}] }}]"
+        );
+        let policy = read(&text).policies.remove(0);
+        assert_eq!(policy.position, Position::ClientSidecar);
+        policy.caller
+    };
+    assert!(matches!(of("outbound|80||ledger.bank.svc.cluster.local"), Caller::Members { .. }));
+    assert!(matches!(of("ledger"), Caller::ByPath));
+}
+
+#[test]
 fn a_dumped_sidecar_stands_beside_its_service() {
     let facts = read(
         "configs:
