@@ -449,3 +449,19 @@ fn the_same_file_by_two_names_is_one() {
     assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
     assert!(run.stderr.contains("1 call, 1 retry policy\n"), "{}", run.stderr);
 }
+
+#[test]
+fn a_failure_that_changes_on_its_way_up_says_where() {
+    let chain = "\
+services:
+  web:
+    calls: [{ to: payments, retry: { attempts: 3, on: [server-error] } }]
+  payments:
+    emits: 500
+    calls: [{ to: ledger, retry: { attempts: 3, on: [overload] } }]
+";
+    let run = Folder::new("changes", &[("services.yaml", chain)]).run(&["--select", "retry-amplification"]);
+    let said = run.stdout.replace("\n  ", " ");
+    assert!(said.contains("can become 9 requests at `ledger`"), "{said}");
+    assert!(said.contains("worst for overload (503 at `ledger`, 500 or another 5xx further up)"), "{said}");
+}
