@@ -157,6 +157,14 @@ impl<T> Sourced<T> {
         }
     }
 
+    /// Which setting a default stands in for, if it is one.
+    pub fn default_reference(&self) -> Option<&'static str> {
+        match self.origin {
+            Origin::Default { reference, .. } => Some(reference),
+            Origin::Written(_) | Origin::Derived(_) => None,
+        }
+    }
+
     /// The same origin with the known value changed.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Sourced<U> {
         Sourced {

@@ -33,6 +33,8 @@ pub struct Summary {
     pub calls: usize,
     /// Retry policies, defaults that nobody wrote included.
     pub policies: usize,
+    /// Routes and calls that were read and never retry.
+    pub without_retries: usize,
     /// How much of the calls is known.
     pub coverage: Coverage,
     /// The path on which one request becomes most.
@@ -134,7 +136,10 @@ impl Summary {
         lines.extend(self.left_out.iter().map(|left_out| format!("note: {left_out}")));
         if self.policies == 0 && self.calls == 0 {
             // Who hears that all that was named is left out need not hear what could have been read.
-            if !self.files.is_empty() || self.left_out.is_empty() {
+            if self.without_retries > 0 {
+                let routes = count(self.without_retries, "route or call was", "routes and calls were");
+                lines.push(format!("{routes} read, and nothing retries; who calls through them is not known"));
+            } else if !self.files.is_empty() || self.left_out.is_empty() {
                 lines.push(NOTHING_FOUND.to_string());
             }
         } else {
@@ -329,6 +334,7 @@ mod tests {
             services: 12,
             calls: 31,
             policies: 19,
+            without_retries: 0,
             coverage: Coverage {
                 calls_known: 19,
                 calls_with_unknown_factor: 7,
@@ -388,6 +394,16 @@ mod tests {
         );
         let end = "; 3 left out by --select or --ignore; 1,200 of rules that retrylint.toml switches off\n";
         assert!(text.ends_with(end), "{text}");
+    }
+
+    #[test]
+    fn routes_that_never_retry_are_told_instead_of_what_could_have_been_read() {
+        let summary = Summary { files: [(FileKind::Yaml, 1)].into(), without_retries: 11, ..Summary::default() };
+        let text = summary.text(None, Look::PLAIN);
+        assert!(text.contains("11 routes and calls were read, and nothing retries"), "{text}");
+        assert!(!text.contains("was found"), "{text}");
+        let none = Summary { without_retries: 0, ..summary }.text(None, Look::PLAIN);
+        assert!(none.contains("no retry policy and no call was found"), "{none}");
     }
 
     #[test]

@@ -41,16 +41,19 @@ fn report<'s, 'a>(
     let times = times(policy.tries().unwrap_or(1).saturating_sub(1));
     let product = on_best_path.product(system, view, id).or_else(|| product_on_edge(system, view, id));
     let repeats_unsafe = repeats_unsafe(view, policy);
-    let place = advice::place(policy.position);
+    // The caller's own default is one, whether it stands in a sidecar or in a gateway; what the callee's side does is another.
+    let inbound = policy.position >= Position::ServerSidecar;
+    let place = if inbound { format!(" {}", advice::place(policy.position)) } else { String::new() };
+    let which = policy.attempts.default_reference().unwrap_or_else(|| policy.position.name());
     let draft =
-        findings.report(nest.site, format!("{by} retries {} {times} {place} although no file says so", view.arrow()));
+        findings.report(nest.site, format!("{by} retries {} {times}{place} although no file says so", view.arrow()));
     draft
         .about(id, policy)
-        .identity(Identity::Place(format!("default of {by} {}", policy.position.name()).into()))
+        .identity(Identity::Place(format!("default of {by} {which}").into()))
         .on_edge(view.at)
         .confidence(nest.confidence)
-        .default_of(&format!("{by}\0{}", policy.position.name()))
-        .many(format!("{by} retries "), format!(" calls {times} {place} although no file says so"))
+        .default_of(&format!("{by}\0{which}"))
+        .many(format!("{by} retries {times}{place} in "), " places although no file says so")
         .label(format!("nothing set here, so {by}'s default stands: {}", advice::tries_in_words(policy)));
     if let Some(on) = policy.retries_on.known() {
         let failures = on.and(view.possible()).in_words();

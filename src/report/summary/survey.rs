@@ -32,6 +32,7 @@ pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], find
         services: services.len(),
         calls: calls.len(),
         policies: facts.policies.iter().filter(|policy| is_listed(policy)).count(),
+        without_retries: facts.policies.iter().filter(|policy| is_time_limit(policy)).count(),
         coverage: Coverage {
             calls_known: count(State::Known),
             calls_with_unknown_factor: count(State::UnknownFactor),
@@ -43,6 +44,11 @@ pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], find
         extra_requests: extra_requests(systems),
         notes,
     }
+}
+
+/// Whether it is a route or call that never retries.
+fn is_time_limit(policy: &Policy) -> bool {
+    policy.kind == PolicyKind::TimeLimit && !policy.test_code
 }
 
 /// Whether a policy is one that `policies` lists: it retries, and not in test code.
