@@ -202,6 +202,8 @@ pub struct Hedging {
     pub copies: Sourced<u64>,
     /// The wait before each.
     pub delay: Sourced<Nanos>,
+    /// Whether a copy is one of the policy's tries, as Envoy has it; else copies are sent beside each try.
+    pub counts_as_try: bool,
 }
 
 /// What happens when all tries are used up.
@@ -300,7 +302,7 @@ impl Policy {
 
     /// What hedging adds to each try, in words: `hedged with one copy`. None where nothing is hedged.
     pub fn hedged_in_words(&self) -> Option<String> {
-        let copies = match self.hedging.as_ref()?.copies.known() {
+        let copies = match self.hedging.as_ref().filter(|hedging| !hedging.counts_as_try)?.copies.known() {
             Some(0) => return None,
             Some(copies) => super::words::counted(*copies, "copy", "copies"),
             None => "an unknown number of copies".to_owned(),
@@ -308,10 +310,17 @@ impl Policy {
         Some(format!("hedged with {copies}"))
     }
 
+    /// Copies that hedging sends beside each try; none if that is unknown.
+    pub fn copies_of_each_try(&self) -> Option<u64> {
+        match &self.hedging {
+            Some(hedging) if !hedging.counts_as_try => hedging.copies.known().copied(),
+            _ => Some(0),
+        }
+    }
+
     /// Requests that the callee gets at most of one call, copies included, if that is known and not without end.
     pub fn most_requests(&self) -> Option<u64> {
-        let copies = self.hedging.as_ref().map_or(Some(0), |hedging| hedging.copies.known().copied())?;
-        Some(self.tries()?.saturating_mul(copies.saturating_add(1)))
+        Some(self.tries()?.saturating_mul(self.copies_of_each_try()?.saturating_add(1)))
     }
 
     /// Why parts of it are unknown, one text per part.

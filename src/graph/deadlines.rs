@@ -98,10 +98,13 @@ fn around(policy: &Policy, upstream: Option<&Upstream>, inner: Slowest, sum: Sum
     Slowest { time, is_written }
 }
 
-/// The time until the last copy of a hedged try is sent. None if it is unknown.
+/// The time until the last copy of a hedged try is sent. None if it is unknown. A copy that counts as a try has its time
+/// among the tries.
 fn hedged(policy: &Policy) -> Option<Nanos> {
-    let Some(hedging) = &policy.hedging else { return Some(Nanos::ZERO) };
-    Some(hedging.delay.known()?.times(*hedging.copies.known()?))
+    match &policy.hedging {
+        Some(hedging) if !hedging.counts_as_try => Some(hedging.delay.known()?.times(*hedging.copies.known()?)),
+        _ => Some(Nanos::ZERO),
+    }
 }
 
 /// The slowest answer of a call whose callee answers within `inner`: layers folded from the inside out, of alternatives

@@ -14,7 +14,7 @@ use super::amount::Amount;
 use super::amplification::{emits, fan_out, spoken, traffic_from};
 use super::handover::answers;
 use super::order::{Knot, ancestors};
-use super::tries::{self, Scratch, View};
+use super::tries::{self, Outcome, Scratch, View};
 use super::{Edge, Hop, Path, System};
 use crate::facts::Class;
 
@@ -251,8 +251,12 @@ impl<'s, 'a> Search<'s, 'a> {
                 let outcomes = self.system.tries.outcomes(view, class, place, &mut self.scratch);
                 let alike = &self.system.alike;
                 let same_kind = outcomes.iter().copied().filter(|outcome| alike.kind(outcome.class) == alike.kind(out));
-                // Of one kind the class that went in, if it comes out unchanged.
-                if let Some(outcome) = same_kind.min_by_key(|outcome| (outcome.class != class, outcome.class != out)) {
+                // Of one kind what is tried most often: that is how the way got its product. Of equals the class that went
+                // in, if it comes out unchanged.
+                let changed = |outcome: &Outcome| (outcome.class != class, outcome.class != out);
+                let better =
+                    |a: &Outcome, b: &Outcome| b.tries > a.tries || (b.tries == a.tries && changed(b) < changed(a));
+                if let Some(outcome) = same_kind.reduce(|a, b| if better(&a, &b) { b } else { a }) {
                     factor = self.system.tries.factor(view, &outcome, &self.scratch);
                     below = Some(outcome.class);
                 }
@@ -301,6 +305,7 @@ fn best_of(mut ways: Vec<Way>, k: usize) -> Vec<Way> {
 mod tests {
     use super::*;
     use crate::graph::nets::{FIVE_XX, NEW_ISTIO, OLD_ISTIO, Sketch, code, sidecar};
+    use crate::limits::Limits;
 
     /// Paths as `product: service service …` with the tries of each hop.
     fn shown(mut sketch: Sketch, service: &str, k: usize) -> Vec<String> {
@@ -359,6 +364,22 @@ mod tests {
             let products: Vec<Amount> = k_best(system, node, 3).iter().map(|path| path.product).collect();
             assert_eq!(products, [1 << 40, 1 << 39, 1 << 39].map(Amount::Exact));
         });
+    }
+
+    /// Measured with a gateway `5xx/2`: three tries if the callee resets or lets each try time out, as if it answers 503.
+    /// The proxy hands out another class than went in, and the tries are that one's.
+    #[test]
+    fn a_hop_has_the_tries_of_its_path_where_the_class_changes_on_the_way_out() {
+        for (class, tries) in [(Class::TryTimeout, 3), (Class::Reset, 3), (Class::Overload, 3), (Class::RateLimited, 1)]
+        {
+            let mut sketch = Sketch::default();
+            sketch.call("gateway", "checkout", [sidecar(3, FIVE_XX)]);
+            let node = sketch.service("checkout");
+            let limits = Limits::default();
+            let system = System::caused_by(&sketch.facts, &limits, sketch.net, Some(class));
+            let hops: Vec<Amount> = k_best(&system, node, 1)[0].hops.iter().map(|hop| hop.factor.tries).collect();
+            assert_eq!(hops, [Amount::Exact(tries)], "{}", class.name());
+        }
     }
 
     #[test]

@@ -99,13 +99,13 @@ impl Retry {
             Some(Attempts::ByTime) => by_time(policy),
             None => (Some(1), false, false),
         };
-        let copies = policy.hedging.as_ref().map(|hedging| hedging.copies.known().copied());
+        let copies = policy.copies_of_each_try();
         Retry {
             times,
             on: policy.retries_on.known().copied().unwrap_or(Classes::ASSUMED),
-            copies: copies.flatten().map_or(1, |copies| copies.saturating_add(1)),
+            copies: copies.map_or(1, |copies| copies.saturating_add(1)),
             speaker: Speaker::of(policy),
-            is_unknown: !known || copies == Some(None),
+            is_unknown: !known || copies.is_none(),
             about,
             has_budget: policy.budget.limit().is_some(),
         }

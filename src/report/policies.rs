@@ -144,10 +144,11 @@ pub fn table(facts: &Facts, systems: &[System<'_>], sources: &Sources, include_t
     table.render(look, &[(0, 24), (8, 20), (1, 16), (4, 10)])
 }
 
-/// `3`, and of hedged tries with their copies `1, ×2 hedged`.
+/// `3`, and of hedged tries with their copies `1, ×2 hedged`; `3, hedged` if the copies are among the tries.
 fn tries(policy: &Policy) -> String {
     let hedged = match policy.hedging.as_ref().map(|hedging| hedging.copies.known()) {
         None | Some(Some(0)) => String::new(),
+        Some(_) if policy.copies_of_each_try() == Some(0) => ", hedged".into(),
         Some(Some(copies)) => format!(", ×{} hedged", words::grouped(u128::from(*copies) + 1)),
         Some(None) => ", ×? hedged".into(),
     };

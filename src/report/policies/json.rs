@@ -162,6 +162,8 @@ struct BreakerJson<'a> {
 struct HedgingJson {
     copies: Option<u64>,
     delay_ms: Option<f64>,
+    /// Whether the copies are among `attempts`.
+    counts_as_try: bool,
 }
 
 impl<'a> PolicyJson<'a> {
@@ -200,6 +202,7 @@ impl<'a> PolicyJson<'a> {
             hedging: policy.hedging.as_ref().map(|hedging| HedgingJson {
                 copies: hedging.copies.known().copied(),
                 delay_ms: hedging.delay.known().map(|delay| delay.as_millis_f64()),
+                counts_as_try: hedging.counts_as_try,
             }),
             observed: policy.observed.known().copied(),
             exhausted: policy.exhausted,

@@ -193,14 +193,14 @@ fn a_row_says_what_is_hedged_and_what_is_retried_in_few_words() {
     let mut hedged = route(&sources);
     hedged.attempts = Sourced::written(Attempts::Times(1), hedged.span);
     let (copies, delay) = (Sourced::written(1, hedged.span), Sourced::written(Nanos::from_millis(50), hedged.span));
-    hedged.hedging = Some(Box::new(crate::facts::Hedging { copies, delay }));
+    hedged.hedging = Some(Box::new(crate::facts::Hedging { copies, delay, counts_as_try: false }));
     hedged.retries_on = Sourced::written(Classes::ASSUMED.or(Classes::HTTP), hedged.span);
     let facts = Facts { policies: vec![hedged], ..Facts::default() };
     let shown = table(&facts, &[], &sources, false, Look { colour: false, width: 400 });
     assert!(shown.contains("  1, ×2 hedged  "), "{shown}");
     // 5xx, connections, timeouts, 4xx, UNAVAILABLE and open breakers: six, of which two are shown.
     assert!(shown.contains("  5xx, connections and 4 more  "), "{shown}");
-    assert_eq!(parse(&facts, &sources)[0]["hedging"], json!({ "copies": 1, "delay_ms": 50.0 }));
+    assert_eq!(parse(&facts, &sources)[0]["hedging"], json!({ "copies": 1, "delay_ms": 50.0, "counts_as_try": false }));
     assert_eq!(parse(&facts, &sources)[0]["retries_on"].as_array().unwrap().len(), 12);
 }
 

@@ -16,6 +16,9 @@ use crate::source::Span;
 pub(super) struct Given<'a, 't> {
     /// The retry policy in force: the cluster's, else the route's, else the virtual host's.
     pub policy: Option<Node<'t>>,
+    /// The route's policy, else the virtual host's, whatever the cluster says: Envoy takes the limit on one try from here
+    /// alone.
+    pub of_route: Option<Node<'t>>,
     /// The hedge policy in force.
     pub hedge: Option<Node<'t>>,
     /// Headers that the route adds.
@@ -52,11 +55,15 @@ pub(super) fn apply(policy: &mut Policy, given: &Given<'_, '_>) {
         return;
     }
     let conditions = conditions(policy, given);
-    if let Some(node) = given.policy.and_then(|node| field(node, "per_try_timeout")) {
+    if let Some(node) = given.of_route.and_then(|node| field(node, "per_try_timeout")) {
         policy.attempt_timeout = proto::limit(node);
     }
     if conditions.in_force == Some(false) {
-        // The attempt limit holds all the same (M-21), but nothing comes after it.
+        // The attempt limit holds all the same (M-21), but nothing comes after it; of hedging only that remains that a try
+        // goes on when its time is up (M-12: per_try 0.3 s, timeout 2 s, one try, 2.0 s).
+        if is_hedged(given) {
+            policy.attempt_timeout = policy.attempt_timeout.clone().map(|_| Limit::None);
+        }
         policy.retries_on = conditions.classes;
         policy.ineffective.extend(hedging_problems(given, false, true));
         return;
@@ -264,12 +271,17 @@ fn ignore_long_attempts(policy: &mut Policy, route_timeout: Option<&Sourced<Limi
     }
 }
 
+/// Whether a try goes on when its time is up.
+fn is_hedged(given: &Given<'_, '_>) -> bool {
+    given.hedge.and_then(|node| proto::flag(node, "hedge_on_per_try_timeout")) == Some(true)
+}
+
 /// Hedging: when an attempt's time is up, another is sent and the first goes on. Any condition will do to switch it on.
+/// What is sent so is a retry like any other: `5xx/2` makes three tries, however they fail.
 fn hedge(policy: &mut Policy, given: &Given<'_, '_>) {
-    let is_on = given.hedge.and_then(|node| proto::flag(node, "hedge_on_per_try_timeout")) == Some(true);
     let has_limit = policy.attempt_timeout_flaw.is_none() && !policy.attempt_timeout.is_none();
     policy.ineffective.extend(hedging_problems(given, true, has_limit));
-    if !is_on || !has_limit {
+    if !is_hedged(given) || !has_limit {
         return;
     }
     let retries = policy.attempts.clone().map(|attempts| match attempts {
@@ -279,7 +291,7 @@ fn hedge(policy: &mut Policy, given: &Given<'_, '_>) {
     let delay = policy.attempt_timeout.clone().map(|limit| limit.at().unwrap_or_default());
     // The limit cuts nothing any more: a request that hangs ends with the route's timeout, after 2 s and not 0.9 s (M-28).
     policy.attempt_timeout = delay.clone().map(|_| Limit::None);
-    policy.hedging = Some(Box::new(Hedging { copies: retries, delay }));
+    policy.hedging = Some(Box::new(Hedging { copies: retries, delay, counts_as_try: true }));
     policy.names_classes.insert(Class::TryTimeout);
     policy.retries_on = policy.retries_on.clone().map(|mut classes| {
         classes.insert(Class::TryTimeout);

@@ -88,8 +88,10 @@ impl<'a, 't> Reader<'a, 't> {
             Some(cluster) => policy.connect_timeout = Some(cluster.connect_timeout.clone()),
             None => elsewhere(&mut policy, destination.span),
         }
+        let of_route = route.retry.or(host.retry);
         let given = Given {
-            policy: cluster_policy.or(route.retry).or(host.retry).map(|entry| entry.value),
+            policy: cluster_policy.or(of_route).map(|entry| entry.value),
+            of_route: of_route.map(|entry| entry.value),
             hedge: route.hedge.or(host.hedge),
             headers: &headers,
             is_quic: cluster.map(|cluster| cluster.is_quic),
@@ -121,10 +123,13 @@ impl<'a, 't> Reader<'a, 't> {
         {
             self.set_aside(problems::lonely_max_retries(at), route.policy_name(destination));
         }
-        if let (Some(_), Some(dead), Ok(cluster)) = (cluster_policy, route.retry, &destination.cluster)
-            && !is_nothing(dead.value)
-        {
-            self.set_aside(problems::dead_route_policy(dead.value.span(), cluster), route.policy_name(destination));
+        if let (Some(own), Ok(cluster)) = (cluster_policy, &destination.cluster) {
+            if let Some(problem) = route.retry.and_then(|dead| problems::dead_route_policy(dead.value, cluster)) {
+                self.set_aside(problem, route.policy_name(destination));
+            }
+            for problem in problems::try_limits_of_cluster(own.value) {
+                self.set_aside(problem, route.policy_name(destination));
+            }
         }
     }
 
@@ -132,7 +137,9 @@ impl<'a, 't> Reader<'a, 't> {
         let Some(policy) = host.retry.filter(|policy| !is_nothing(policy.value)) else {
             return;
         };
-        if replaced.routes == 0 || replaced.inherits || host.has_matcher {
+        // Its limit on one try still holds where only the cluster has a policy of its own.
+        let is_used = replaced.inherits || (replaced.by_cluster && problems::limits_tries(policy.value));
+        if replaced.routes == 0 || is_used || host.has_matcher {
             return;
         }
         let by = match (replaced.by_route, replaced.by_cluster) {

@@ -332,6 +332,7 @@ fn hedge(field: &Entry<'_>, faults: &mut Faults) -> Option<Hedging> {
     Some(Hedging {
         copies: copies.unwrap_or_else(|| Sourced::default_of(1, BY, "copies")),
         delay: delay.unwrap_or_else(|| unsaid(field.value.span())),
+        counts_as_try: false,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Measured.md 2.1: which token retries which failure, one token at a time with `num_retries: 2`.
 
 use super::{retry, route, tries};
-use crate::facts::{Class, Classes, PolicyKind};
+use crate::facts::{Class, Classes, Limit, Nanos, PolicyKind};
 
 /// Every token, with what else its policy needs to be in force.
 const POLICIES: [(&str, &str); 16] = [
@@ -159,6 +159,10 @@ fn hedging_retries_timed_out_tries_with_any_token_and_not_without() {
     let policy = hedged("{ num_retries: 2, per_try_timeout: 0.3s }");
     assert!(policy.hedging.is_none());
     assert_eq!(policy.tries(), Some(1));
+    // And the try goes on past its 0.3 s: it ended after the route's 2.0 s. Not so without hedging.
+    assert_eq!(policy.attempt_limit(), Some(Limit::None));
+    let cut = route("timeout: 2s, retry_policy: { num_retries: 2, per_try_timeout: 0.3s }");
+    assert_eq!(cut.attempt_limit(), Some(Limit::At(Nanos::from_millis(300))));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Measured.md 2.2 and M-7: how often, by which policy, for which requests.
 
 use super::{bootstrap, messages, only, read, retry, route, tries};
-use crate::facts::{Attempts, Count, Counts, Methods, Origin, PolicyKind};
+use crate::facts::{Attempts, Count, Counts, Limit, Methods, Nanos, Origin, Policy, PolicyKind};
 
 #[test]
 fn a_policy_without_a_count_means_one_retry_and_no_policy_none() {
@@ -129,6 +129,36 @@ fn a_cluster_replaces_the_policies_of_route_and_virtual_host() {
     // `connect-failure/2` over the virtual host's 5xx: a 503 is tried once.
     let narrow = with("{ retry_on: connect-failure, num_retries: 2 }", ", retry_policy: { retry_on: 5xx }", "");
     assert!(!narrow.names_classes.contains(crate::facts::Class::Overload));
+}
+
+#[test]
+fn the_limit_on_one_try_is_the_routes_even_where_the_cluster_decides_on_the_retries() {
+    let with = |cluster: &str, host: &str, route: &str| {
+        let route = format!("{{ match: {{ prefix: / }}, route: {{ cluster: payments, timeout: 3s{route} }} }}");
+        read(&bootstrap(host, &route, &CLUSTER_RETRY.replace("POLICY", cluster))).policies.remove(0)
+    };
+    let slow = |policy: &Policy| (policy.tries(), policy.attempt_limit());
+    let at = |seconds| Some(Limit::At(Nanos::from_millis(seconds)));
+    let (bare, limited) =
+        ("{ retry_on: 5xx, num_retries: 2 }", "{ retry_on: 5xx, num_retries: 2, per_try_timeout: 0.3s }");
+    // Measured with an upstream that hangs: one try, 3.0 s.
+    assert_eq!(slow(&with(limited, "", "")), (Some(3), Some(Limit::None)));
+    // Three tries, 0.94 s, though the route's own policy retries nothing.
+    let own = ", retry_policy: { retry_on: 5xx, num_retries: 0, per_try_timeout: 0.3s }";
+    assert_eq!(slow(&with(bare, "", own)), (Some(3), at(300)));
+    // Three tries, 3.06 s under a timeout of 4 s: the route's 1 s, not the cluster's 0.3 s.
+    assert_eq!(slow(&with(limited, "", ", retry_policy: { per_try_timeout: 1s }")), (Some(3), at(1000)));
+    // The virtual host's, three tries, 0.95 s.
+    assert_eq!(slow(&with(bare, &format!(", retry_policy: {limited}"), "")), (Some(3), at(300)));
+    // A route without one has none of its virtual host's either.
+    assert_eq!(
+        slow(&with(bare, &format!(", retry_policy: {limited}"), ", retry_policy: {}")),
+        (Some(3), Some(Limit::None))
+    );
+    // The backoff goes with the retries: cluster base 0.5 s, 503 at once, 0.68 s; the same in the route, 0.08 s.
+    let waits = "{ retry_on: 5xx, num_retries: 2, retry_back_off: { base_interval: 0.5s } }";
+    assert_eq!(with(waits, "", "").backoff.base.known(), Some(&Nanos::from_millis(500)));
+    assert_eq!(with(bare, "", &format!(", retry_policy: {waits}")).backoff.base.known(), Some(&Nanos::from_millis(25)));
 }
 
 #[test]

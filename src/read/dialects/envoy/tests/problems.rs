@@ -260,4 +260,41 @@ fn a_route_policy_under_a_clusters_own_is_dead() {
         ["this retry policy is never used: cluster `payments` has its own, which replaces it"]
     );
     assert_eq!(with("").policies.len(), 1);
+    // Its limit on one try holds all the same.
+    let facts = with(", retry_policy: { retry_on: 5xx, num_retries: 4, per_try_timeout: 0.3s }");
+    assert_eq!(
+        messages(&facts.policies[1]),
+        [
+            "of this retry policy only `per_try_timeout` is used: cluster `payments` has its own, which replaces the rest"
+        ]
+    );
+    assert_eq!(with(", retry_policy: { per_try_timeout: 0.3s }").policies.len(), 1);
+    let host = |fields: &str| {
+        let route = "{ match: { prefix: / }, route: { cluster: payments } }";
+        read(&bootstrap(&format!(", retry_policy: {{ retry_on: 5xx{fields} }}"), route, cluster)).policies.len()
+    };
+    assert_eq!((host(""), host(", per_try_timeout: 0.3s")), (2, 1));
+}
+
+#[test]
+fn a_limit_on_one_try_in_a_clusters_policy_does_nothing() {
+    let cluster = |fields: &str| {
+        let options = format!(
+            "typed_extension_protocol_options:
+  envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
+    \"@type\": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions
+    explicit_http_config: {{ http_protocol_options: {{}} }}
+    retry_policy: {{ retry_on: 5xx, num_retries: 2{fields} }}"
+        );
+        // Two routes to one cluster say it once.
+        let routes = "{ match: { prefix: /a }, route: { cluster: payments } }, { match: { prefix: / }, route: { cluster: payments } }";
+        read(&bootstrap("", routes, &options))
+    };
+    // Measured: `5xx/2`, upstream hangs, timeout 3 s: one try, 3.0 s, with either of the two.
+    for name in ["per_try_timeout", "per_try_idle_timeout"] {
+        let facts = cluster(&format!(", {name}: 0.3s"));
+        let said: Vec<&str> = facts.policies.iter().flat_map(messages).collect();
+        assert_eq!(said, [format!("`{name}` does nothing in a cluster's retry policy: no try is cut")]);
+    }
+    assert!(cluster("").policies.iter().all(|policy| policy.ineffective.is_empty()));
 }

@@ -121,6 +121,7 @@ fn hedging_lets_the_slow_try_go_on() {
     );
     let hedging = policy.hedging.as_ref().unwrap();
     assert_eq!((hedging.copies.known(), hedging.delay.known()), (Some(&2), Some(&secs(0.3))));
+    assert_eq!(policy.most_requests(), Some(3));
     assert_eq!(policy.attempt_limit(), Some(Limit::None));
     assert_eq!(flaw(&policy), "none");
     assert!(route("timeout: 2s, retry_policy: { retry_on: 5xx, per_try_timeout: 0.3s }").hedging.is_none());
