@@ -1,5 +1,8 @@
 //! YAML into the spanned tree: every document of a stream, aliases kept as references, a broken document left out.
 //!
+//! `granit-parser` reads and not `serde_yaml`: it gives the byte range of every value, keeps comments, and goes on behind a
+//! broken document. `serde_yaml`, which knows places of errors only, is for what nobody lints: the front matter of pages.
+//!
 //! The parser hands out a flat list of events, so that depth costs no stack here either. Templates are no YAML: they are
 //! made into some by [`super::template`] first.
 
