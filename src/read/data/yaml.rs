@@ -262,7 +262,11 @@ impl<'t> Builder<'t> {
         let rest = self.text.get(at..).unwrap_or_default();
         let len = rest.chars().next().filter(|c| !c.is_control()).map_or(0, char::len_utf8);
         // Without the parser's word on the position, which the span says.
-        self.fail(offset(at), offset(at + len), ReadError::in_our_words(&error.info()));
+        let message = match error.info() {
+            info if info.contains("recursion limit") => "nested too deeply".to_string(),
+            info => ReadError::in_our_words(&info),
+        };
+        self.fail(offset(at), offset(at + len), message);
         self.tree.nodes.truncate(self.first);
         self.root = None;
         self.reset();
