@@ -68,6 +68,10 @@ pub fn width(text: &str) -> usize {
 /// (a path) is left whole: a broken path can be neither read nor clicked. What stands in backticks is to be copied, and is
 /// broken only where it does not fit on a line of its own. Blanks at the start of a line (pasted YAML) stay.
 pub fn wrap(text: &str, limit: usize) -> Vec<String> {
+    // No character takes more columns than bytes.
+    if text.len() <= limit && !text.contains('\n') && !text.contains("  ") && !text.ends_with(' ') {
+        return vec![text.to_owned()];
+    }
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
         let indent: String = paragraph.chars().take_while(|c| *c == ' ').collect();
