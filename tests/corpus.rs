@@ -18,16 +18,8 @@ fn corpus() -> Option<PathBuf> {
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() { folders.push(path) } else { all.push(path) }
-        }
-    }
-    all.sort();
-    all
+    let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(|entry| entry.unwrap());
+    entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
 }
 
 /// Policies of a file as `line source tries classes`, the mesh's own defaults (of which no file says anything) left out.

@@ -5,12 +5,19 @@ use std::path::{Path, PathBuf};
 /// The name that is looked for.
 pub const FILE_NAME: &str = "retrylint.toml";
 
-/// The nearest retrylint.toml, from `start` upwards to the root of its repository. Outside of a repository only the
-/// directory of `start` itself counts: what lies further up may be anybody's.
+/// The nearest retrylint.toml, from `start` upwards to the root of its repository. Outside of a repository as far as the
+/// directory that the run started in, if `start` lies below it, else in the directory of `start` alone: what lies further
+/// up may be anybody's.
 pub fn find(start: &Path) -> Option<PathBuf> {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize()).ok();
+    find_from(start, here.as_deref())
+}
+
+fn find_from(start: &Path, here: Option<&Path>) -> Option<PathBuf> {
     let start = start.canonicalize().or_else(|_| std::path::absolute(start)).ok()?;
     let first = if start.is_dir() { start.as_path() } else { start.parent()? };
-    let root = first.ancestors().find(|directory| directory.join(".git").exists()).unwrap_or(first);
+    let repository = first.ancestors().find(|directory| directory.join(".git").exists());
+    let root = repository.or(here.filter(|here| first.starts_with(here))).unwrap_or(first);
     let inside = first.ancestors().take_while(|directory| directory.starts_with(root));
     inside.map(|directory| directory.join(FILE_NAME)).find(|path| path.is_file())
 }
@@ -62,6 +69,9 @@ mod tests {
         let scratch = Scratch::new("outside");
         let above = scratch.touch("repo/retrylint.toml");
         assert_eq!(find(&scratch.0.join("repo/a")), None);
+        // Who starts in a directory means the settings in it, whatever file below is named.
+        assert_eq!(find_from(&scratch.0.join("repo/a/b"), Some(&scratch.0.join("repo"))), Some(above.clone()));
+        assert_eq!(find_from(&scratch.0.join("repo/a/b"), Some(&scratch.0.join("repo/a"))), None);
         assert_eq!(find(&scratch.0.join("repo")), Some(above));
         assert_eq!(find(&scratch.0.join("nowhere/at/all")), None);
     }

@@ -91,6 +91,10 @@ impl std::fmt::Display for Nanos {
         if self.0 == 0 {
             return f.write_str("0 s");
         }
+        // Sums stop there, so it is no figure of its own.
+        if *self == Nanos::MAX {
+            return f.write_str("584 years or more");
+        }
         for (unit, name) in UNITS {
             // Hours and minutes only when whole, so that 90 s stays 90 s.
             let fits = if unit > 1_000_000_000 { whole(unit) && self.0 >= 2 * unit } else { self.0 >= unit };
@@ -118,6 +122,12 @@ mod tests {
         assert_eq!(show(Nanos::from_secs(7200)), "2 h");
         assert_eq!(show(Nanos(500)), "0.0005 ms");
         assert_eq!(show(Nanos::ZERO), "0 s");
+    }
+
+    #[test]
+    fn a_time_at_the_end_of_the_scale_is_no_figure() {
+        assert_eq!(Nanos::MAX.to_string(), "584 years or more");
+        assert_eq!(Nanos(u64::MAX - 1).to_string(), "18446744073.71 s");
     }
 
     #[test]

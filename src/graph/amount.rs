@@ -106,16 +106,16 @@ impl std::fmt::Display for Amount {
 }
 
 impl Serialize for Amount {
-    /// Whole numbers from 2^53 on are decimal strings, unbounded is the word (contracts.md D-19).
+    /// Whole numbers from 2^53 on are decimal strings, unbounded is the word (contracts.md D-19); what is not exact is a
+    /// float.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match *self {
             Amount::Exact(n) => match u64::try_from(n) {
                 Ok(n) if n < 1 << 53 => serializer.serialize_u64(n),
                 _ => serializer.collect_str(&n),
             },
-            Amount::Real(x) if x.fract() == 0.0 && x >= 9_007_199_254_740_992.0 => {
-                serializer.collect_str(&format_args!("{x:.0}"))
-            }
+            // A number and no string: no digit is claimed that a float does not hold, nor the noise in its last ones.
+            Amount::Real(x) if x.abs() < 1e6 => serializer.serialize_f64((x * 1e9).round() / 1e9),
             Amount::Real(x) => serializer.serialize_f64(x),
             Amount::Unbounded => serializer.serialize_str("unbounded"),
         }
@@ -144,5 +144,10 @@ mod tests {
         assert_eq!(json(Amount::Exact(9_007_199_254_740_992)), "\"9007199254740992\"");
         assert_eq!(json(Amount::Unbounded), "\"unbounded\"");
         assert_eq!(json(Amount::Real(1.5)), "1.5");
+        assert_eq!(json(Amount::Real(1.1 * 1.1)), "1.21");
+        // Past 128 bits a load is a float, and says so.
+        let huge = Amount::Exact(20_u128.pow(29)) * Amount::Exact(20_u128.pow(29));
+        let number: f64 = json(huge).parse().unwrap();
+        assert!((number / 20_f64.powi(58) - 1.0).abs() < 1e-12, "{number}");
     }
 }

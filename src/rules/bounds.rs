@@ -100,12 +100,19 @@ pub(super) fn unbounded<'s>(system: &'s System<'_>, bounds: Bounds) -> Vec<Unbou
     out
 }
 
-/// `up to 3× the load`, `requests without end`.
-pub(super) fn load(tries: f64) -> String {
-    if tries.is_finite() {
-        format!("up to {}× the load", words::factor(tries))
-    } else {
-        "requests without end".to_owned()
+impl Unbounded<'_> {
+    /// `up to 3× the load`, `requests without end`; a lower bound where the tries of a layer are unknown.
+    pub(super) fn load(&self) -> String {
+        load(self.tries, self.layers.iter().all(|(_, policy, _)| policy.attempts.known().is_some()))
+    }
+}
+
+fn load(tries: f64, all_known: bool) -> String {
+    match (tries.is_finite(), all_known) {
+        (false, _) => "requests without end".to_owned(),
+        (true, true) => format!("up to {}× the load", words::factor(tries)),
+        (true, false) if tries > 1.0 => format!("at least {}× the load", words::factor(tries)),
+        (true, false) => "an unknown multiple of the load".to_owned(),
     }
 }
 
@@ -137,8 +144,14 @@ mod tests {
 
     #[test]
     fn a_load_without_bound_is_no_number() {
-        assert_eq!(load(3.0), "up to 3× the load");
-        assert_eq!(load(2.5), "up to 2.5× the load");
-        assert_eq!(load(f64::INFINITY), "requests without end");
+        assert_eq!(load(3.0, true), "up to 3× the load");
+        assert_eq!(load(2.5, true), "up to 2.5× the load");
+        assert_eq!(load(f64::INFINITY, true), "requests without end");
+    }
+
+    #[test]
+    fn a_load_that_hangs_on_unknown_tries_is_a_lower_bound() {
+        assert_eq!(load(3.0, false), "at least 3× the load");
+        assert_eq!(load(1.0, false), "an unknown multiple of the load");
     }
 }

@@ -10,7 +10,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         let callee = &found.callee.display;
         let message = format!(
             "while `{callee}` is down it gets {} for as long as that lasts: no breaker stands in front of it",
-            bounds::load(found.tries)
+            found.load()
         );
         let help = found.layers.first().map(|(_, policy, _)| advice::breaker(policy, callee));
         if let Some(draft) = bounds::report(&found, message, findings) {

@@ -12,8 +12,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             1 => "its caller's retries have".to_owned(),
             n => format!("the retries of its {} callers have", words::number(n as u64)),
         };
-        let message =
-            format!("an overload of `{callee}` is answered with {}: {retriers} no budget", bounds::load(found.tries));
+        let message = format!("an overload of `{callee}` is answered with {}: {retriers} no budget", found.load());
         let help = found.layers.iter().find_map(|(_, policy, _)| advice::budget(policy, callee));
         if let Some(draft) = bounds::report(&found, message, findings) {
             draft.help(match help {

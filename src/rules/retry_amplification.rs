@@ -324,12 +324,19 @@ fn switches(system: &System, path: &Path, off: &[&Part]) -> String {
     let mut texts: Vec<String> = out
         .iter()
         .take(SWITCHES)
-        .map(|(how, file, arrows)| format!("{how} for {} in {file}", words::list(arrows)))
+        .map(|(how, file, arrows)| format!("{how} for {} in {file}", words::list(&shortened(arrows))))
         .collect();
     if more > 0 {
         texts.push(format!("the same for {more} more"));
     }
     words::list(&texts)
+}
+
+/// The first few of a long list, and how many more there are.
+fn shortened(arrows: &[String]) -> Vec<String> {
+    let more = arrows.len().saturating_sub(SWITCHES);
+    let rest = (more > 0).then(|| format!("{more} more"));
+    arrows.iter().take(SWITCHES).cloned().chain(rest).collect()
 }
 
 #[cfg(test)]

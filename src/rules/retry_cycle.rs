@@ -34,6 +34,9 @@ fn report(system: &System, cycle: &Cycle, grows: bool, findings: &mut Findings) 
     let gain = words::factor(cycle.gain);
     let message = if cycle.gain.is_infinite() {
         format!("{round} and nothing ends it: each round repeats the next one without end")
+    } else if cycle.gain == 1.0 {
+        // It does not grow, and never stops either.
+        format!("{round} and nothing ends it: each round makes the next one")
     } else if grows {
         format!("{round} and nothing ends it: each round makes {gain} requests of one")
     } else {

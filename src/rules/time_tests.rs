@@ -2,7 +2,7 @@
 
 use super::fixture::{Fixture, attempt_timeout, texts};
 use super::*;
-use crate::facts::{BackoffKind, Jitter, Limit, Nanos, Policy, Position, Sourced};
+use crate::facts::{BackoffKind, Dialect, Jitter, Limit, Nanos, Policy, Position, Sourced};
 use crate::finding::Severity;
 
 fn levels(drafts: &[Draft]) -> Vec<(Severity, bool)> {
@@ -110,6 +110,32 @@ fn a_default_time_to_connect_is_told_and_not_counted() {
     );
     assert_eq!(by_default.notes, ["each try may take 10 s more to connect, by Istio's default"]);
     assert!(stacked(None).notes.is_empty());
+}
+
+#[test]
+fn shorter_tries_are_advised_where_a_limit_on_all_of_them_would_cut_the_last_ones_off() {
+    let help = |configure: &dyn Fn(&mut Policy)| {
+        let mut fixture = Fixture::new();
+        fixture.policy(5, |policy| {
+            policy.dialect = Dialect::Istio;
+            attempt_timeout(policy, Nanos::from_secs(30));
+            configure(policy);
+        });
+        fixture.check("timeout-stacking").remove(0).finding.help.unwrap()
+    };
+    // 5 x 12 s = 60 s.
+    assert_eq!(help(&|_| {}), "`perTryTimeout: 12s` keeps five tries within 60 s");
+    // A written time to connect comes on top of each: 5 x (7 s + 5 s).
+    let connect = |policy: &mut Policy| {
+        policy.connect_timeout = Some(Sourced::written(Limit::At(Nanos::from_secs(5)), policy.span));
+    };
+    assert_eq!(help(&connect), "`perTryTimeout: 7s` keeps five tries within 60 s");
+    // 60 s between the tries leave nothing for them.
+    let waits = |policy: &mut Policy| {
+        policy.backoff.kind = Sourced::written(BackoffKind::Fixed, policy.span);
+        policy.backoff.base = Sourced::written(Nanos::from_secs(15), policy.span);
+    };
+    assert_eq!(help(&waits), "limit the whole call: `timeout: 60s` on the route");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::view::{Enclosed, enclosed, policies};
 use super::{Draft, Findings, advice, delay_advice};
-use crate::facts::{Nanos, Policy, Purpose, words};
+use crate::facts::{Nanos, Policy, Purpose, Sourced, words};
 use crate::graph::{System, deadlines};
 use crate::source::Span;
 
@@ -24,10 +24,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             site(policy),
             format!("a {} may take {slowest}: {stacked}{}", ends.call(policy), with_delays(policy, tries)),
         );
-        draft
-            .about(id, policy)
-            .label(stacked)
-            .help(format!("limit the whole call: {}", delay_advice::total_timeout(policy, attempt.min(limit))));
+        draft.about(id, policy).label(stacked).help(within(policy, tries, limit));
         connecting(policy, draft);
     }
     inside_shorter_limits(system, findings);
@@ -60,7 +57,7 @@ fn inside_shorter_limits(system: &System, findings: &mut Findings) {
                 advice::site(outer, outer.attempt_timeout.span().or(outer.total.limit.span())),
                 format!("gives up after {limit}"),
             )
-            .help(format!("end the inner retries first: {}", delay_advice::total_timeout(policy, limit)));
+            .help(format!("end the inner retries first: {}", within(policy, tries, limit)));
         connecting(policy, draft);
     }
 }
@@ -73,6 +70,29 @@ fn connecting(policy: &Policy, draft: &mut Draft) {
         draft.note(format!("each try may take {limit} more to connect, by {by}'s default"));
     }
 }
+
+/// How to end within `limit`: with shorter tries, since a limit on the whole call that cuts the last ones off leaves tries
+/// that never start. Where the delays alone take longer, or no try has a limit of its own, only that is left.
+fn within(policy: &Policy, tries: u64, limit: Nanos) -> String {
+    let connecting = policy
+        .connect_timeout
+        .as_ref()
+        .filter(|connect| connect.is_written())
+        .and_then(Sourced::limit)
+        .copied()
+        .unwrap_or_default();
+    let between = policy.delays(tries - 1).map(|delays| delays.greatest).unwrap_or_default();
+    let left = limit - between - connecting.times(tries);
+    // A tenth of a second, so that there is little to type.
+    let share = Nanos(left.0 / tries / TENTH.0 * TENTH.0);
+    if policy.attempt_timeout.limit().is_some() && share > Nanos::ZERO {
+        format!("{} keeps {} within {limit}", delay_advice::attempt_timeout(policy, share), words::tries(tries))
+    } else {
+        format!("limit the whole call: {}", delay_advice::total_timeout(policy, limit))
+    }
+}
+
+const TENTH: Nanos = Nanos::from_millis(100);
 
 /// Where the time of a try is written, else that of the whole call.
 fn site(policy: &Policy) -> Span {

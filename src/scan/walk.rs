@@ -1,4 +1,7 @@
 //! Which files there are: the named paths, the folders among them walked in parallel, in the end sorted by path.
+//!
+//! The crate `ignore` walks and not `walkdir`: it reads .gitignore files as git does, and on all cores. Tests, which walk
+//! explicit trees, use `walkdir`.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};

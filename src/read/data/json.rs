@@ -1,4 +1,5 @@
-//! JSON into the spanned tree, with or without comments, one value or one a line.
+//! JSON into the spanned tree, with or without comments, one value or one a line. `jsonc-parser` reads and not
+//! `serde_json`: it gives byte ranges, keeps comments and duplicate keys, at about the same speed.
 
 use jsonc_parser::ast::{ObjectPropName, Value};
 use jsonc_parser::common::Ranged;

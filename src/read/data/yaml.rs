@@ -1,5 +1,8 @@
 //! YAML into the spanned tree: every document of a stream, aliases kept as references, a broken document left out.
 //!
+//! `granit-parser` reads and not `serde_yaml`: it gives the byte range of every value, keeps comments, and goes on behind a
+//! broken document. `serde_yaml`, which knows places of errors only, is for what nobody lints: the front matter of pages.
+//!
 //! The parser hands out a flat list of events, so that depth costs no stack here either. Templates are no YAML: they are
 //! made into some by [`super::template`] first.
 
@@ -259,7 +262,11 @@ impl<'t> Builder<'t> {
         let rest = self.text.get(at..).unwrap_or_default();
         let len = rest.chars().next().filter(|c| !c.is_control()).map_or(0, char::len_utf8);
         // Without the parser's word on the position, which the span says.
-        self.fail(offset(at), offset(at + len), ReadError::in_our_words(&error.info()));
+        let message = match error.info() {
+            info if info.contains("recursion limit") => "nested too deeply".to_string(),
+            info => ReadError::in_our_words(&info),
+        };
+        self.fail(offset(at), offset(at + len), message);
         self.tree.nodes.truncate(self.first);
         self.root = None;
         self.reset();

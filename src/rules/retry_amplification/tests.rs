@@ -1,5 +1,6 @@
 //! Paths in graphs made by hand, through the real arithmetic.
 
+use super::{SWITCHES, shortened};
 use crate::facts::{Accept, Budget, BudgetBase, Class, Classes, Floor, Limit, Policy};
 use crate::finding::{Identity, Severity};
 use crate::graph::nets::{FIVE_XX, SPAN, Sketch, code, of_unknown_tries, on, sidecar, written};
@@ -259,4 +260,12 @@ fn a_path_of_a_hundred_hops_shows_those_nearest_the_callee() {
     assert_eq!(finding.labels.len(), 24);
     assert!(finding.labels[1].text.starts_with("s76 → s77: one retry, two tries (×2 = "), "{}", finding.labels[1].text);
     assert!(finding.notes.contains(&"and 76 factors above those that are shown".to_owned()));
+}
+
+#[test]
+fn a_long_list_of_hops_to_change_is_cut_with_its_count() {
+    let arrows: Vec<String> = (0..SWITCHES + 2).map(|n| format!("s{n} → s{}", n + 1)).collect();
+    let cut = shortened(&arrows);
+    assert_eq!((cut.len(), cut.last().unwrap().as_str()), (SWITCHES + 1, "2 more"));
+    assert_eq!(shortened(&arrows[..SWITCHES]), arrows[..SWITCHES]);
 }

@@ -190,7 +190,8 @@ fn a_hundred_lines_of_comment_between_a_key_and_its_value_are_no_error() {
 fn nesting_without_end_is_an_error_and_no_crash() {
     for nest in ["[", "{a: ", "- ", "? ", "[{"] {
         let tree = read(&nest.repeat(100_000));
-        assert_eq!(tree.errors.len(), 1, "{nest:?}");
+        let messages: Vec<&str> = tree.errors.iter().map(|error| error.message.as_str()).collect();
+        assert_eq!(messages, ["nested too deeply"], "{nest:?}");
         assert!(tree.documents.is_empty(), "{nest:?}");
     }
     let text = format!("{}\n---\na: 1\n", "[".repeat(100_000));

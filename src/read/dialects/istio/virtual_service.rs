@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::defaults;
 use super::host;
 use super::may_be_templated;
 use super::retries;
@@ -63,16 +64,10 @@ pub(super) fn read(document: Node<'_>, object: Metadata, context: &Context<'_>, 
         return;
     };
     let mut left = MAX_FACTS;
-    let mut seen = HashSet::new();
-    for (order, route) in http.items().enumerate() {
-        // An alias of an earlier route never matches: that one is first.
-        if !seen.insert(route.id()) {
-            continue;
-        }
-        let list = Place { http, route, order };
-        if !service.read_route(&list, context, &mut left, facts) {
+    for (place, base) in service.routes(http, context) {
+        if !service.read_route(&place, &base, &mut left, facts) {
             facts.problems.push(Problem {
-                span: route.span(),
+                span: place.route.span(),
                 message:
                     "routes, gateways and destinations multiply to more than 50,000 policies: the rest is left out"
                         .to_string(),
@@ -106,14 +101,43 @@ struct Place<'t> {
 }
 
 impl VirtualService {
-    /// Whether there was room for all of it.
-    fn read_route(&self, place: &Place<'_>, context: &Context<'_>, left: &mut usize, facts: &mut Facts) -> bool {
+    /// Every route with its policy. What is rejected in one of them takes the others along: the whole object is not there.
+    fn routes<'t>(&self, http: Node<'t>, context: &Context<'_>) -> Vec<(Place<'t>, Policy)> {
+        let mut seen = HashSet::new();
+        let mut routes: Vec<(Place<'t>, Policy)> = http
+            .items()
+            .enumerate()
+            // An alias of an earlier route never matches: that one is first.
+            .filter(|(_, route)| seen.insert(route.id()))
+            .map(|(order, route)| Place { http, route, order })
+            .map(|place| {
+                let policy = self.policy(&place, context);
+                (place, policy)
+            })
+            .collect();
+        let rejection =
+            routes.iter().flat_map(|(_, policy)| &policy.ineffective).find(|setting| setting.rejected).cloned();
+        if let Some(rejection) = rejection {
+            for (_, policy) in &mut routes {
+                if !policy.ineffective.iter().any(|setting| setting.rejected) {
+                    *policy = Policy {
+                        ineffective: vec![rejection.clone()],
+                        confidence: policy.confidence,
+                        ..defaults::client(context.settings.istio_version, policy.span, policy.name.clone())
+                    };
+                }
+            }
+        }
+        routes
+    }
+
+    /// Whether there was room for all of it. `base` is the route's policy.
+    fn read_route(&self, place: &Place<'_>, base: &Policy, left: &mut usize, facts: &mut Facts) -> bool {
         let destinations = self.destinations(place.route);
         let delegate = self.delegate(place.route);
         if destinations.is_empty() && delegate.is_none() {
             return true;
         }
-        let base = self.policy(place, context);
         let matches = route_match::matches(place.route, &self.object);
         let Some(views) = self.views(&matches, left) else {
             return false;

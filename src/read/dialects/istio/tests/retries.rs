@@ -173,6 +173,28 @@ fn a_blank_or_an_unknown_word_in_the_conditions_is_rejected() {
 }
 
 #[test]
+fn what_is_rejected_in_one_route_takes_the_other_routes_along() {
+    let two = |first: &str| {
+        facts(&format!(
+            "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {{ name: ledger, namespace: bank }}\nspec:\n  \
+             hosts: [ledger]\n  http:\n    - match: [{{ uri: {{ prefix: /a }} }}]\n      \
+             route: [{{ destination: {{ host: ledger }} }}]\n      retries: {first}\n    \
+             - route: [{{ destination: {{ host: ledger }} }}]\n      timeout: 9s\n      retries: {{ attempts: 4, retryOn: 5xx }}\n"
+        ))
+        .policies
+    };
+    let rejected = two("{ attempts: 3, retryOn: 5XX }");
+    assert_eq!(rejected.len(), 2);
+    assert_eq!(rejected[0].ineffective, rejected[1].ineffective, "one mistake is one finding");
+    assert_eq!((rejected[1].tries(), known(&rejected[1].total.limit)), (Some(3), Limit::None));
+    assert_eq!(known(&rejected[1].retries_on), default_classes());
+    // A setting that merely does nothing leaves the others as they are.
+    let inert = two("{ numRetries: 3 }");
+    assert_eq!(inert[1].ineffective, []);
+    assert_eq!((inert[1].tries(), known(&inert[1].total.limit)), (Some(5), Limit::At(ms(9_000))));
+}
+
+#[test]
 fn times_below_a_millisecond_are_rejected() {
     for (lines, what) in [
         ("timeout: 0s", "`timeout: 0s` is below its least duration of 1 ms"),
