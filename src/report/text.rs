@@ -212,6 +212,9 @@ mod tests {
         assert_eq!(wrap("see a/very/long/path now", 8), ["see", "a/very/long/path", "now"]);
         assert_eq!(wrap("retries:\n  attempts: 0", 40), ["retries:", "  attempts: 0"]);
         assert_eq!(wrap("", 10), [""]);
+        // What fits is left as it is, but for blanks that stand where a line could break.
+        assert_eq!(wrap("fits as it is", 13), ["fits as it is"]);
+        assert_eq!(wrap("a  b ", 40), ["a b"]);
         assert_eq!(wrap("write `a: 1`, or", 8), ["write", "`a: 1`,", "or"]);
         assert_eq!(wrap("write `much too long`", 8), ["write", "`much", "too", "long`"]);
         assert_eq!(wrap("one ` alone", 8), ["one `", "alone"]);
