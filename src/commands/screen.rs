@@ -17,6 +17,9 @@ const WIDEST_TABLE: usize = 240;
 /// Narrower than this, nothing fits.
 const NARROWEST: usize = 40;
 
+/// Bytes that are written at once.
+const BUFFER: usize = 1 << 16;
+
 /// Makes the choice hold for both streams. `NO_COLOR`, `CLICOLOR_FORCE` and `TERM=dumb` decide where it is automatic.
 pub fn choose(color: Color) {
     match color {
@@ -57,6 +60,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
 pub fn print_raw(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     written(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// The same for text that is made as it is written.
+pub fn print_raw_with(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Failure> {
+    let mut stdout = std::io::BufWriter::with_capacity(BUFFER, std::io::stdout().lock());
+    written(write(&mut stdout).and_then(|()| stdout.flush()))
 }
 
 /// A reader that stops reading has seen enough: that is no failure.

@@ -150,6 +150,16 @@ pub struct Problem {
     pub template: bool,
 }
 
+/// Adds the facts of one kind. The first file's are taken as they are: one that describes a whole system would be twice in
+/// memory.
+fn take<T>(all: &mut Vec<T>, mut own: Vec<T>) {
+    if all.is_empty() {
+        *all = own;
+    } else {
+        all.append(&mut own);
+    }
+}
+
 impl Facts {
     /// Adds the facts of one file. Indices of policies and calls inside `other` are local to it and are moved.
     pub fn absorb(&mut self, mut other: Facts) {
@@ -168,19 +178,19 @@ impl Facts {
                 default.0 += policies;
             }
         }
-        self.files.append(&mut other.files);
-        self.policies.append(&mut other.policies);
-        self.upstreams.append(&mut other.upstreams);
-        self.calls.append(&mut other.calls);
-        self.services.append(&mut other.services);
-        self.workloads.append(&mut other.workloads);
-        self.kube_services.append(&mut other.kube_services);
-        self.namespaces.append(&mut other.namespaces);
-        self.meshes.append(&mut other.meshes);
-        self.route_uses.append(&mut other.route_uses);
-        self.suppressions.append(&mut other.suppressions);
-        self.misdirected.append(&mut other.misdirected);
-        self.problems.append(&mut other.problems);
+        take(&mut self.files, other.files);
+        take(&mut self.policies, other.policies);
+        take(&mut self.upstreams, other.upstreams);
+        take(&mut self.calls, other.calls);
+        take(&mut self.services, other.services);
+        take(&mut self.workloads, other.workloads);
+        take(&mut self.kube_services, other.kube_services);
+        take(&mut self.namespaces, other.namespaces);
+        take(&mut self.meshes, other.meshes);
+        take(&mut self.route_uses, other.route_uses);
+        take(&mut self.suppressions, other.suppressions);
+        take(&mut self.misdirected, other.misdirected);
+        take(&mut self.problems, other.problems);
     }
 
     /// Puts every fact that names no environment of its own into this one, and marks policies of test code.

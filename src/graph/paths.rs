@@ -77,6 +77,14 @@ impl<'s, 'a> BestPaths<'s, 'a> {
     pub fn to(&mut self, node: NodeIndex) -> Vec<Path> {
         if self.search.k == 0 { Vec::new() } else { self.search.to(node) }
     }
+
+    /// The last hops of the best path to a service, at most so many, and how many stand above them. None for a root.
+    pub fn end_of_worst(&mut self, node: NodeIndex, most: usize) -> Option<(Vec<Hop>, usize)> {
+        let way = self.search.ways_to(node).into_iter().next()?;
+        let hops = self.search.last_hops(&way, most);
+        let above = (way.hops as usize).saturating_sub(hops.len());
+        Some((hops, above))
+    }
 }
 
 impl<'s, 'a> Search<'s, 'a> {
@@ -87,6 +95,12 @@ impl<'s, 'a> Search<'s, 'a> {
 
     /// The best paths to a service whose callers' lists are filled.
     fn to(&mut self, node: NodeIndex) -> Vec<Path> {
+        let ways = self.ways_to(node);
+        ways.iter().map(|way| Path { hops: self.last_hops(way, usize::MAX), product: way.product }).collect()
+    }
+
+    /// The same as ways, of which no hop is told yet.
+    fn ways_to(&mut self, node: NodeIndex) -> Vec<Way> {
         let system = self.system;
         let mut found = Vec::new();
         for cause in system.alike.causes() {
@@ -95,8 +109,7 @@ impl<'s, 'a> Search<'s, 'a> {
                 self.over(edge, spoken(*cause, view.protocol), tries::Hop::Last, &mut found);
             }
         }
-        let found = best_of(found, self.k);
-        found.iter().map(|way| self.told(way)).collect()
+        best_of(found, self.k)
     }
 
     /// Fills the lists of all these services, callers first.
@@ -232,14 +245,14 @@ impl<'s, 'a> Search<'s, 'a> {
         (false, hops)
     }
 
-    /// A way with the factors of its hops. Ways are kept for kinds of failure; here each hop gets the class of its kind that
-    /// really comes up from the hop below, the same one as there if it is passed on.
-    fn told(&mut self, way: &Way) -> Path {
+    /// The last hops of a way, at most so many, with their factors. Ways are kept for kinds of failure; here each hop gets
+    /// the class of its kind that really comes up from the hop below, the same one as there if it is passed on.
+    fn last_hops(&mut self, way: &Way, most: usize) -> Vec<Hop> {
         let mut hops = Vec::new();
         let mut at = Some(*way);
         let mut place = tries::Hop::Last;
         let mut below: Option<Class> = None;
-        while let Some(Way { last: Some((edge, kept, out, before)), .. }) = at {
+        while let Some(Way { last: Some((edge, kept, out, before)), .. }) = at.filter(|_| hops.len() < most) {
             let class = below.map_or(kept, |below| self.class_above(edge, kept, below));
             let mut factor = super::Factor::default();
             below = Some(out);
@@ -266,7 +279,7 @@ impl<'s, 'a> Search<'s, 'a> {
             at = self.ways.get(before as usize).copied();
         }
         hops.reverse();
-        Path { hops, product: way.product }
+        hops
     }
 }
 

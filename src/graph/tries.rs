@@ -289,6 +289,12 @@ impl<'a> Tries<'a> {
         most.map_or_else(Factor::default, |outcome| self.factor(view, &outcome, scratch))
     }
 
+    /// The tries of that factor alone.
+    pub fn most_tries(&self, view: View, class: Class, hop: Hop, scratch: &mut Scratch) -> Amount {
+        scratch.trail.clear();
+        most(self.outcomes(view, class, hop, scratch)).map_or(Amount::ONE, |outcome| outcome.tries)
+    }
+
     /// The class with the most tries among those that arrive, taken from `arriving` (the first of equals), and the one
     /// among `unsent` that has more connection attempts than that.
     pub fn greatest(&self, view: View, arriving: &[Class], unsent: &[Class], scratch: &mut Scratch) -> EdgeLoad {

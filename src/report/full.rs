@@ -11,18 +11,31 @@
 //!   help: …
 //! ```
 
+use rayon::prelude::*;
+
 use super::group::{Shown, is_more, shown};
 use super::paint::{Paint, Tone, visible_width};
 use super::{Look, Report, snippet, text};
 use crate::finding::{Finding, Severity};
 
+/// Findings that one thread draws in a row.
+const AT_ONCE: usize = 256;
+
 /// All findings, with an empty line behind each.
 pub fn render(report: &Report<'_>, look: Look) -> String {
-    let mut out = String::new();
-    for shown in shown(&report.findings()) {
-        finding(&shown, report, look, &mut out);
-        out.push('\n');
-    }
+    let draw = |findings: &[Shown<'_>]| {
+        let mut out = String::new();
+        for shown in findings {
+            finding(shown, report, look, &mut out);
+            out.push('\n');
+        }
+        out
+    };
+    // Of a large report, the pictures cost more than everything that was found out before.
+    let parts: Vec<String> = shown(&report.findings()).par_chunks(AT_ONCE).map(draw).collect();
+    let mut out = String::with_capacity(parts.iter().map(String::len).sum());
+    // Each part is freed once it is copied.
+    parts.into_iter().for_each(|part| out.push_str(&part));
     out
 }
 

@@ -12,6 +12,7 @@ use petgraph::graph::{EdgeIndex, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use crate::facts::{Class, Protocol};
+use crate::graph::amount::Amount;
 use crate::graph::amplification::spoken;
 use crate::graph::order::{Step, ancestors, descendants};
 use crate::graph::tries::{Hop, Scratch, View as Lane};
@@ -19,7 +20,7 @@ use crate::graph::{Edge, Factor, Net, Node, System};
 use crate::suggest::did_you_mean;
 
 pub use dot::render as dot;
-pub use json::render as json;
+pub use json::write as write_json;
 pub use text::render as text;
 
 /// Which part of the graph is shown.
@@ -169,6 +170,12 @@ impl<'a> View<'a> {
     fn most(&self, edge: &Edge, class: Class) -> Factor {
         let mut scratch = Scratch::default();
         self.system.tries.most(Lane::new(edge, Default::default()), class, Hop::Last, &mut scratch)
+    }
+
+    /// The tries that [`View::most`] has, alone.
+    fn most_tries(&self, edge: &Edge, class: Class) -> Amount {
+        let mut scratch = Scratch::default();
+        self.system.tries.most_tries(Lane::new(edge, Default::default()), class, Hop::Last, &mut scratch)
     }
 
     fn node(&self, node: NodeIndex) -> Option<&'a Node> {

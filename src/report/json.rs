@@ -1,5 +1,7 @@
 //! `check --format json` (contracts.md D-19): every finding, with byte offsets and lines. Fields are added, never changed.
 
+use std::io::Write;
+
 use serde::Serialize;
 
 use super::{Report, summary::Summary, text::visible};
@@ -39,25 +41,50 @@ pub fn render(report: &Report<'_>) -> String {
 
 /// Any document, readable and with a line break at the end.
 pub fn print(document: &impl Serialize) -> String {
+    let mut text = Vec::new();
     // Text keys and finite numbers: writing to memory cannot fail.
-    let mut text = escaped(serde_json::to_string_pretty(document).unwrap_or_default());
-    text.push('\n');
-    text
+    match write(document, &mut text) {
+        Ok(()) => String::from_utf8(text).unwrap_or_default(),
+        Err(_) => String::new(),
+    }
+}
+
+/// The same, written as it comes about: a document whose parts are made while they are written is never whole in memory.
+///
+/// # Errors
+/// If `out` cannot be written to.
+pub fn write(document: &impl Serialize, out: impl Write) -> std::io::Result<()> {
+    let mut out = Escaping(out);
+    serde_json::to_writer_pretty(&mut out, document)?;
+    out.0.write_all(b"\n")
 }
 
 /// JSON may go to a terminal or a log as well, and needs to escape no more than the first 32 characters: the others on which
 /// a terminal acts are escaped here. Outside of strings a document has none of them but line breaks.
-fn escaped(json: String) -> String {
-    let acts = |c: char| c != '\n' && visible(c).is_some();
-    if !json.contains(acts) {
-        return json;
+struct Escaping<W>(W);
+
+impl<W: Write> Write for Escaping<W> {
+    /// Takes all of `bytes`, which serde_json cuts at the ends of characters.
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let text =
+            std::str::from_utf8(bytes).map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))?;
+        let acts = |c: char| c != '\n' && visible(c).is_some();
+        let mut from = 0;
+        // Below 0x7f everything but line breaks is escaped already, and nearly all of a document lies there.
+        let is_plain = bytes.iter().all(|byte| *byte < 0x7f);
+        for (at, c) in text.char_indices().filter(|(_, c)| !is_plain && acts(*c)) {
+            self.0.write_all(bytes.get(from..at).unwrap_or_default())?;
+            // None of them lies beyond the basic plane, where it would take two escapes.
+            write!(self.0, "\\u{:04x}", c as u32)?;
+            from = at + c.len_utf8();
+        }
+        self.0.write_all(bytes.get(from..).unwrap_or_default())?;
+        Ok(bytes.len())
     }
-    let mut text = String::with_capacity(json.len() + json.len() / 16);
-    for c in json.chars() {
-        // None of them lies beyond the basic plane, where it would take two escapes.
-        if acts(c) { text.push_str(&format!("\\u{:04x}", c as u32)) } else { text.push(c) }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
     }
-    text
 }
 
 #[derive(Serialize)]

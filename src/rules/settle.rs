@@ -190,6 +190,9 @@ fn text(finding: &Finding, path: &str) -> String {
 
 /// The same text in more than three files of one directory tree: one group, named after its first place.
 fn group(findings: &mut [Finding], facts: &Facts) {
+    if facts.files.len() < GROUP_FILES {
+        return;
+    }
     let path = |finding: &Finding| {
         finding.primary().and_then(|label| facts.file(label.span.file)).map_or("", |file| &*file.path)
     };

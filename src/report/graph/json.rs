@@ -1,36 +1,38 @@
 //! `graph --format json` (contracts.md D-19).
 
 use std::collections::BTreeMap;
+use std::io::Write;
 
 use petgraph::graph::NodeIndex;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{Shown, View};
 use crate::facts::{CallSource, Class, Facts, Nanos, PolicyId};
 use crate::graph::amount::Amount;
 use crate::graph::handover::possible;
 use crate::graph::paths::BestPaths;
-use crate::graph::{Edge, Layer, Path, System};
-use crate::report::json::{VERSION, print};
+use crate::graph::{Edge, Hop, Layer, System};
+use crate::report::json;
 use crate::report::summary::policies_of;
 
-/// The graph as JSON, with a line break at the end.
-pub fn render(views: &[View<'_>], facts: &Facts) -> String {
-    let mut document = Document {
-        version: VERSION,
+/// Hops that are listed of one path. Real ones are far shorter; of a chain of thousands of services, each of which lists all
+/// that lies above it, the output would grow with the square.
+const HOPS: usize = 64;
+
+/// Writes the graph as JSON, with a line break at the end. Services and calls are made as they are written.
+///
+/// # Errors
+/// If `out` cannot be written to.
+pub fn write(views: &[View<'_>], facts: &Facts, out: impl Write) -> std::io::Result<()> {
+    let document = Document {
+        version: json::VERSION,
         environments: views.iter().filter_map(|view| view.system.net.environment.as_deref()).collect(),
         class: views.first().and_then(|view| view.class),
-        services: Vec::new(),
-        calls: Vec::new(),
-        notes: Vec::new(),
+        services: Services(views, facts),
+        calls: Calls(views),
+        notes: views.iter().flat_map(|view| &view.system.net.notes).map(String::as_str).collect(),
     };
-    for view in views {
-        let mut best = BestPaths::new(view.system, 1);
-        document.services.extend(view.nodes.iter().filter_map(|node| service(view, *node, &mut best, facts)));
-        document.calls.extend(view.calls().map(|shown| call(&shown, view)));
-        document.notes.extend(view.system.net.notes.iter().map(String::as_str));
-    }
-    print(&document)
+    json::write(&document, out)
 }
 
 #[derive(Serialize)]
@@ -39,9 +41,32 @@ struct Document<'a> {
     environments: Vec<&'a str>,
     /// The only failure that is counted, if one was asked for; of `connect` and `unsent` loads are connection attempts.
     class: Option<Class>,
-    services: Vec<ServiceJson<'a>>,
-    calls: Vec<CallJson<'a>>,
+    services: Services<'a>,
+    calls: Calls<'a>,
     notes: Vec<&'a str>,
+}
+
+/// A list of [`ServiceJson`].
+struct Services<'a>(&'a [View<'a>], &'a Facts);
+
+impl Serialize for Services<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Services(views, facts) = *self;
+        serializer.collect_seq(views.iter().flat_map(|view| {
+            let mut best = BestPaths::new(view.system, 1);
+            view.nodes.iter().filter_map(move |node| service(view, *node, &mut best, facts))
+        }))
+    }
+}
+
+/// A list of [`CallJson`].
+struct Calls<'a>(&'a [View<'a>]);
+
+impl Serialize for Calls<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let calls = self.0.iter().flat_map(|view| view.calls().map(move |shown| call(&shown, view)));
+        serializer.collect_seq(calls)
+    }
 }
 
 #[derive(Serialize)]
@@ -68,7 +93,10 @@ struct ServiceJson<'a> {
 struct WorstJson<'a> {
     factor: Amount,
     class: Option<Class>,
+    /// The last [`HOPS`] of the path, callers first.
     hops: Vec<HopJson<'a>>,
+    /// How many hops stand above those; `factor` counts them too.
+    hops_left_out: usize,
 }
 
 #[derive(Serialize)]
@@ -116,7 +144,8 @@ fn service<'a>(
     let weight = view.node(node)?;
     let load = view.system.amplification.nodes.get(node.index())?;
     let time = view.system.deadlines.nodes.get(node.index()).and_then(|time| time.slowest);
-    let best = if load.worst > Amount::ONE { best.to(node) } else { Vec::new() };
+    let best = if load.worst > Amount::ONE { best.end_of_worst(node, HOPS) } else { None };
+    let (last, hops_left_out) = best.unwrap_or_default();
     let unknown = load.unknown.iter().map(|id| UnknownJson {
         policy: *id,
         why: facts.policy(*id).and_then(|policy| policy.attempts.why()).map_or_else(String::new, ToString::to_string),
@@ -130,11 +159,7 @@ fn service<'a>(
         load: load.load,
         base: load.base,
         amplification: Amount::from_f64(load.amplification),
-        worst_path: WorstJson {
-            factor: load.worst,
-            class: load.class,
-            hops: best.first().map(|path| hops(view.system, path)).unwrap_or_default(),
-        },
+        worst_path: WorstJson { factor: load.worst, class: load.class, hops: hops(view.system, &last), hops_left_out },
         bounded_amplification: load.bounded.map(Amount::from_f64),
         lower_bound: load.is_lower_bound,
         about: load.about,
@@ -145,13 +170,13 @@ fn service<'a>(
     })
 }
 
-fn hops<'a>(system: &'a System<'_>, path: &Path) -> Vec<HopJson<'a>> {
+fn hops<'a>(system: &'a System<'_>, hops: &[Hop]) -> Vec<HopJson<'a>> {
     let name = |node| system.net.graph.node_weight(node).map(|node| &*node.display);
-    let hop = |hop: &crate::graph::Hop| {
+    let hop = |hop: &Hop| {
         let (from, to) = system.net.graph.edge_endpoints(hop.edge)?;
         Some(HopJson { from: name(from)?, to: name(to)?, tries: hop.factor.tries, class: hop.class })
     };
-    path.hops.iter().filter_map(hop).collect()
+    hops.iter().filter_map(hop).collect()
 }
 
 fn call<'a>(shown: &Shown<'a>, view: &View<'a>) -> CallJson<'a> {
@@ -171,7 +196,7 @@ fn call<'a>(shown: &Shown<'a>, view: &View<'a>) -> CallJson<'a> {
 
 /// The tries of one layer alone, by what it retries; none if nothing in it is about retrying.
 fn position(layer: &Layer, edge: &Edge, view: &View<'_>) -> Option<PositionJson> {
-    let alone = Edge { layers: vec![layer.clone()], ..edge.clone() };
+    let alone = Edge { calls: Vec::new(), operation: None, one_of: None, layers: vec![layer.clone()], ..*edge };
     let policies: Vec<PolicyId> = policies_of(&alone, view.system.facts).map(|(id, _)| id).collect();
     if policies.is_empty() {
         return None;
@@ -179,7 +204,7 @@ fn position(layer: &Layer, edge: &Edge, view: &View<'_>) -> Option<PositionJson>
     let protocol = edge.protocol.unwrap_or(crate::facts::Protocol::Http);
     let tries = possible(protocol)
         .iter()
-        .map(|class| (class.name(), view.most(&alone, class).tries))
+        .map(|class| (class.name(), view.most_tries(&alone, class)))
         .filter(|(_, tries)| *tries > Amount::ONE)
         .collect();
     Some(PositionJson { position: layer.position.name(), policies, tries })

@@ -47,10 +47,16 @@ fn shown(text: &str, focus: &Focus, class: Option<Class>) -> (Value, String, Str
     let systems: Vec<System<'_>> = environments(&facts).into_iter().map(system).collect();
     let views = view(&systems, focus, class).unwrap();
     (
-        serde_json::from_str(&super::json(&views, &facts)).unwrap(),
+        serde_json::from_str(&json_text(&views, &facts)).unwrap(),
         super::text(&views, &facts, &sources, WIDE),
         dot(&views),
     )
+}
+
+fn json_text(views: &[View<'_>], facts: &Facts) -> String {
+    let mut out = Vec::new();
+    write_json(views, facts, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
 }
 
 fn names(json: &Value) -> Vec<&str> {
@@ -252,4 +258,26 @@ fn a_narrow_terminal_gets_paragraphs_and_places_on_lines_of_their_own() {
         "{narrow}"
     );
     assert!(at(200).contains("  caller-code     three tries, manifest  services.yaml:4\n"), "{}", at(200));
+}
+
+/// Two tries at each of `hops` hops in a row.
+fn long_path(hops: usize) -> String {
+    let call = |i: usize| format!("  s{i}: {{ calls: [{{ to: s{}, retry: {{ attempts: 2 }} }}] }}\n", i + 1);
+    format!("services:\n{}", (0..hops).map(call).collect::<String>())
+}
+
+#[test]
+fn of_a_very_long_path_the_last_hops_are_listed_and_the_others_counted() {
+    let (json, ..) = shown(&long_path(70), &Focus::All, None);
+    let worst = &json["services"][70]["worst_path"];
+    let hops = worst["hops"].as_array().unwrap();
+    // 70 hops, of which the first six are left out; 2 to the power of 70 counts them all.
+    assert_eq!((hops.len(), &worst["hops_left_out"]), (64, &json!(6)));
+    assert_eq!((&hops[0]["from"], &hops[63]["to"]), (&json!("s6"), &json!("s70")));
+    assert_eq!(worst["factor"], "1180591620717411303424");
+
+    let worst = &json["services"][64]["worst_path"];
+    assert_eq!((worst["hops"].as_array().unwrap().len(), &worst["hops_left_out"]), (64, &json!(0)));
+    assert_eq!(worst["hops"][0]["from"], "s0");
+    assert_eq!(json["services"][0]["worst_path"]["hops_left_out"], 0);
 }
