@@ -57,21 +57,51 @@ pub(super) fn total_timeout(policy: &Policy, limit: Nanos) -> String {
     }
 }
 
-/// The delays of a policy in words: `1 s, 2 s and 4 s`, the last of many behind an ellipsis.
-pub(super) fn series(policy: &Policy, retries: u64) -> Option<String> {
+/// The delays of a policy in words: `1 s, 2 s and 4 s`; of many the first three and the last, `1 s, 2 s, 4 s … 128 s`; of a
+/// series without end the first three, `1 s, 2 s, 4 s …`.
+pub(super) fn series(policy: &Policy) -> Option<String> {
     let nominal = |i| policy.delay(i).map(|delay| delay.nominal.to_string());
     if policy.backoff.kind.known() == Some(&BackoffKind::Fixed) {
         return nominal(1);
     }
-    if retries <= 4 {
+    let retries = policy.tries().map(|tries| tries.saturating_sub(1));
+    if let Some(retries) = retries.filter(|retries| *retries <= 4) {
         return Some(words::list(&(1..=retries).map(nominal).collect::<Option<Vec<_>>>()?));
     }
     let first = (1..=3).map(nominal).collect::<Option<Vec<_>>>()?.join(", ");
-    Some(format!("{first} … {}", nominal(retries)?))
+    Some(match retries {
+        Some(retries) => format!("{first} … {}", nominal(retries)?),
+        None => format!("{first} …"),
+    })
 }
 
 /// The time that all tries and delays take together at most, the limit of the whole call left out.
 pub(super) fn room(policy: &Policy) -> Option<Nanos> {
     let tries = policy.tries()?;
     Some(policy.attempt_limit()?.at()?.times(tries) + policy.delays(tries.saturating_sub(1))?.greatest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::{Attempts, Jitter};
+    use crate::graph::nets::{code, written};
+
+    #[test]
+    fn a_long_series_ends_with_its_own_last_delay() {
+        let series_of = |attempts| {
+            let mut policy = code(2);
+            policy.attempts = written(attempts);
+            policy.backoff.kind = written(BackoffKind::Exponential);
+            policy.backoff.base = written(Nanos::from_secs(1));
+            policy.backoff.factor = written(2.0);
+            policy.backoff.cap = written(crate::facts::Limit::None);
+            policy.jitter = written(Jitter::NONE);
+            series(&policy).unwrap()
+        };
+        assert_eq!(series_of(Attempts::Times(4)), "1 s, 2 s and 4 s");
+        // Eight retries: the last one waits 2^7 s, not the 16 s of the fifth.
+        assert_eq!(series_of(Attempts::Times(9)), "1 s, 2 s, 4 s … 128 s");
+        assert_eq!(series_of(Attempts::Unbounded), "1 s, 2 s, 4 s …");
+    }
 }

@@ -16,7 +16,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         if largest < system.limits.min_jitter_delay {
             continue;
         }
-        let (Some(delays), Some(count)) = (delay_advice::series(policy, retries.min(5)), count(policy)) else {
+        let (Some(delays), Some(count)) = (delay_advice::series(policy), count(policy)) else {
             continue;
         };
         let callee = ends.callee_or("the callee");

@@ -28,7 +28,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             },
             _ => continue,
         };
-        let series = delay_advice::series(policy, policy.tries().map_or(5, |tries| (tries - 1).min(5)));
+        let series = delay_advice::series(policy);
         let draft = findings.report(
             advice::site(policy, policy.backoff.kind.span().or(policy.backoff.base.span())),
             format!("delays grow without a cap: {text} for one {}", ends.call(policy)),
