@@ -95,6 +95,25 @@ pub struct Suppressed {
 }
 
 impl Finding {
+    /// A finding of which only rule, level, place and message are known: sure, shown to everybody, and identified by its
+    /// place alone.
+    pub fn new(rule: &'static str, severity: Severity, span: Span, message: String) -> Finding {
+        Finding {
+            rule,
+            severity,
+            confidence: Confidence::High,
+            pedantic: false,
+            message,
+            labels: vec![Label { span, text: String::new() }],
+            notes: Vec::new(),
+            help: None,
+            identity: Identity::Place("".into()),
+            environments: Vec::new(),
+            group: None,
+            suppressed: None,
+        }
+    }
+
     /// The primary place. Every finding has one: [`Finding::labels`] is never empty.
     pub fn primary(&self) -> Option<&Label> {
         self.labels.first()

@@ -1,8 +1,7 @@
 //! Why a command could not do its job: said on standard error, with what to try.
 
 use retrylint::config::LoadError;
-use retrylint::facts::Confidence;
-use retrylint::finding::{Finding, Identity, Label, Severity};
+use retrylint::finding::{Finding, Severity};
 use retrylint::pipeline;
 use retrylint::report::graph::UnknownService;
 use retrylint::report::paint::{Paint, Tone};
@@ -72,7 +71,11 @@ impl Failure {
                     let mut span = error.span;
                     span.file = file;
                     out.push_str(&head(&error.message, look));
-                    out.push_str(&snippet::draw(&at(span), &sources, look));
+                    out.push_str(&snippet::draw(
+                        &Finding::new("", Severity::Error, span, String::new()),
+                        &sources,
+                        look,
+                    ));
                     out.push_str(&help(error.help.as_deref(), look));
                 }
                 out
@@ -81,24 +84,6 @@ impl Failure {
                 said(&error.to_string(), Some("`--isolated` runs without any"), look)
             }
         }
-    }
-}
-
-/// A finding that is nothing but its place, to be drawn.
-fn at(span: retrylint::source::Span) -> Finding {
-    Finding {
-        rule: "",
-        severity: Severity::Error,
-        confidence: Confidence::High,
-        pedantic: false,
-        message: String::new(),
-        labels: vec![Label { span, text: String::new() }],
-        notes: Vec::new(),
-        help: None,
-        identity: Identity::Place("".into()),
-        environments: Vec::new(),
-        group: None,
-        suppressed: None,
     }
 }
 

@@ -75,8 +75,8 @@ pub enum BudgetBase {
     Successes,
 }
 
-/// A circuit breaker or outlier detection.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A circuit breaker or outlier detection. The default is one of which nothing but its being there is known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Breaker {
     /// The share of failures that opens it.
     pub ratio: Option<Sourced<f64>>,
@@ -99,7 +99,7 @@ pub struct Breaker {
 }
 
 /// Where a breaker stands relative to the retry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
     /// Inside: it counts attempts.
@@ -107,5 +107,6 @@ pub enum Place {
     /// Outside: it counts finished sequences.
     Outside,
     /// Not told.
+    #[default]
     Unknown,
 }

@@ -4,7 +4,7 @@ use super::fixture::{Fixture, attempt_timeout, texts};
 use super::*;
 use crate::facts::{
     Attempts, BackoffKind, Breaker, Budget, BudgetBase, Class, Classes, Confidence, Floor, Limit, Methods, Nanos,
-    Operation, Place, Policy, PolicyKind, Position, Purpose, Sourced, Why,
+    Operation, Policy, PolicyKind, Position, Purpose, Sourced, Why,
 };
 use crate::finding::Severity;
 use crate::graph::Cycle;
@@ -349,17 +349,7 @@ fn a_budget_or_breaker_that_is_there_or_may_be_there_is_not_missing() {
     assert_eq!(bounded("missing-retry-budget", &["web", "cart"], budget), []);
     assert_eq!(bounded("missing-circuit-breaker", &["web", "cart"], budget).len(), 1);
     let breaker = |policy: &mut Policy| {
-        let breaker = Breaker {
-            ratio: None,
-            consecutive: None,
-            minimum: None,
-            window: None,
-            open: None,
-            probes: None,
-            max_ejection_percent: None,
-            always_eject_one: false,
-            place: Place::Unknown,
-        };
+        let breaker = Breaker::default();
         policy.breaker = Sourced::written(Limit::At(breaker), policy.span).boxed();
     };
     assert_eq!(bounded("missing-circuit-breaker", &["web", "cart"], breaker), []);

@@ -69,20 +69,11 @@ impl Findings {
 impl Draft {
     /// A finding of `rule` at its first level.
     pub(super) fn new(rule: &'static Rule, span: Span, message: String) -> Draft {
+        let severity = rule.meta().levels.first().copied().unwrap_or(Severity::Note);
         Draft {
             finding: Finding {
-                rule: rule.id,
-                severity: rule.meta().levels.first().copied().unwrap_or(Severity::Note),
-                confidence: Confidence::High,
                 pedantic: rule.meta().pedantic == super::Pedantic::Always,
-                message,
-                labels: vec![Label { span, text: String::new() }],
-                notes: Vec::new(),
-                help: None,
-                identity: Identity::Place("".into()),
-                environments: Vec::new(),
-                group: None,
-                suppressed: None,
+                ..Finding::new(rule.id, severity, span, message)
             },
             policies: Vec::new(),
             edges: Vec::new(),

@@ -283,17 +283,7 @@ fn floor_of(node: Node<'_>) -> Option<Floor> {
 }
 
 fn breaker(node: Node<'_>, faults: &mut Faults) -> Option<Breaker> {
-    let mut breaker = Breaker {
-        ratio: None,
-        consecutive: None,
-        minimum: None,
-        window: None,
-        open: None,
-        probes: None,
-        max_ejection_percent: None,
-        always_eject_one: false,
-        place: Place::Unknown,
-    };
+    let mut breaker = Breaker::default();
     for entry in fields(node) {
         match entry.key {
             "ratio" => breaker.ratio = value(&entry, SHARE, faults, share),
