@@ -37,7 +37,7 @@ pub enum BackoffKind {
     Schedule(Vec<Nanos>),
 }
 
-/// The random part: a nominal delay `d` becomes uniform in `[low * d, high * d + plus]`.
+/// The random part: a nominal delay `d` becomes uniform in `[low * d, high * d + plus]`, but never less than `least`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Jitter {
     /// Factor of the least delay.
@@ -46,6 +46,8 @@ pub struct Jitter {
     pub high: f64,
     /// Constant added to the greatest delay.
     pub plus: Nanos,
+    /// Where the interval begins at the least, `low` or not.
+    pub least: Nanos,
     /// Before or after the cap.
     pub at: JitterAt,
     /// Decorrelated jitter keeps a recursion of its own: `[base, min(cap, 3 * previous)]`.
@@ -64,15 +66,20 @@ pub enum JitterAt {
 
 impl Jitter {
     /// No random part.
-    pub const NONE: Jitter =
-        Jitter { low: 1.0, high: 1.0, plus: Nanos::ZERO, at: JitterAt::BeforeCap, decorrelated: false };
+    pub const NONE: Jitter = Jitter {
+        low: 1.0,
+        high: 1.0,
+        plus: Nanos::ZERO,
+        least: Nanos::ZERO,
+        at: JitterAt::BeforeCap,
+        decorrelated: false,
+    };
     /// Anything from zero to the delay.
     pub const FULL: Jitter = Jitter { low: 0.0, ..Jitter::NONE };
     /// Anything from half the delay to the delay.
     pub const EQUAL: Jitter = Jitter { low: 0.5, ..Jitter::NONE };
     /// A recursion of its own.
-    pub const DECORRELATED: Jitter =
-        Jitter { low: 0.0, high: 3.0, plus: Nanos::ZERO, at: JitterAt::BeforeCap, decorrelated: true };
+    pub const DECORRELATED: Jitter = Jitter { low: 0.0, high: 3.0, decorrelated: true, ..Jitter::NONE };
 
     /// The delay plus or minus a share of it.
     pub fn proportional(share: f64) -> Jitter {

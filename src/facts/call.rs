@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Confidence, ServiceRef, Sourced};
+use super::{Callee, Caller, Confidence, Sourced};
 use crate::source::Span;
 
 /// Index of a call in [`Facts::calls`](super::Facts::calls).
@@ -15,10 +15,10 @@ pub struct CallId(pub u32);
 /// A service calls another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Call {
-    /// Who calls.
-    pub caller: ServiceRef,
+    /// Who calls; [`Caller::ByPath`] by the file that it is said in. Of callers that are not told there is no call.
+    pub caller: Caller,
     /// Who is called.
-    pub callee: ServiceRef,
+    pub callee: Callee,
     /// Where it is said.
     pub span: Span,
     /// What says so.

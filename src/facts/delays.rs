@@ -101,7 +101,8 @@ impl Backoff {
             JitterAt::BeforeCap => (self.uncapped(i)?, cap),
             JitterAt::AfterCap => (nominal, Nanos::MAX),
         };
-        let (low, high) = (spread.scale(jitter.low), spread.scale(jitter.high) + jitter.plus);
+        let low = spread.scale(jitter.low).max(jitter.least);
+        let high = (spread.scale(jitter.high) + jitter.plus).max(low);
         let (least, greatest) = (low.min(cap), high.min(cap));
         Some(Delay { nominal, least, greatest, mean: mean_of_capped(low, high, cap) })
     }
@@ -336,6 +337,12 @@ mod tests {
         assert_eq!(of(Jitter::EQUAL), (millis(500), secs(1), millis(750)));
         assert_eq!(of(Jitter::proportional(0.25)), (millis(750), millis(1250), secs(1)));
         assert_eq!(of(Jitter::additive(secs(1))), (secs(1), secs(2), millis(1500)));
+        // From half a second to the delay, whatever that has grown to; not less than its floor, if that is above the delay.
+        let bounded = Jitter { least: millis(500), ..Jitter::FULL };
+        let delays = doubling(millis(250), Limit::None);
+        let of = |i: u64| delays.delay(i, &bounded).map(|delay| (delay.least, delay.greatest, delay.mean));
+        assert_eq!(of(4), Some((millis(500), secs(2), millis(1250))));
+        assert_eq!(of(1), Some((millis(500), millis(500), millis(500))));
     }
 
     #[test]

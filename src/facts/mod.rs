@@ -6,8 +6,10 @@
 mod backoff;
 mod call;
 mod delays;
+mod enclosure;
 mod failure;
 mod host;
+mod in_code;
 mod policy;
 mod position;
 mod route_use;
@@ -25,7 +27,9 @@ use serde::Serialize;
 pub use backoff::{Backoff, BackoffKind, Jitter, JitterAt};
 pub use call::{Call, CallId, CallSource, Methods, Operation, PathMatch, Protocol, Route, is_idempotent};
 pub use delays::Delay;
+pub use enclosure::Enclosure;
 pub use failure::{Class, Classes};
+pub use in_code::{Freeze, Frozen, InCode};
 pub use policy::{
     AttemptTimeoutFlaw, Attempts, Check, Count, Counts, Exhausted, Hedging, Ineffective, Measures, Policy, PolicyId,
     PolicyKind, Purpose, Total,
@@ -65,6 +69,8 @@ pub struct Facts {
     pub meshes: Vec<Mesh>,
     /// Who uses the routes of other objects.
     pub route_uses: Vec<RouteUse>,
+    /// Functions in code that the tries of policies call.
+    pub enclosures: Vec<Enclosure>,
     /// Comments that suppress findings.
     pub suppressions: Vec<Suppression>,
     /// Comments to retrylint that are not understood.
@@ -98,6 +104,8 @@ pub enum FileKind {
     Json,
     /// TOML.
     Toml,
+    /// Rust.
+    Rust,
 }
 
 impl FileKind {
@@ -107,7 +115,14 @@ impl FileKind {
             FileKind::Yaml => "YAML",
             FileKind::Json => "JSON",
             FileKind::Toml => "TOML",
+            FileKind::Rust => "Rust",
         }
+    }
+
+    /// The kind of this name, in any case.
+    pub fn named(name: &str) -> Option<FileKind> {
+        let all = [FileKind::Yaml, FileKind::Json, FileKind::Toml, FileKind::Rust];
+        all.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name))
     }
 }
 
@@ -169,15 +184,14 @@ impl Facts {
             if let Some(outer) = &mut policy.inside {
                 outer.0 += policies;
             }
-            if let Some(call) = &mut policy.call {
-                call.0 += calls;
-            }
+            policy.calls.iter_mut().for_each(|call| call.0 += calls);
         }
         for mesh in &mut other.meshes {
             for default in [&mut mesh.client_default, &mut mesh.inbound_default].into_iter().flatten() {
                 default.0 += policies;
             }
         }
+        other.enclosures.iter_mut().for_each(|enclosure| enclosure.outer.0 += policies);
         take(&mut self.files, other.files);
         take(&mut self.policies, other.policies);
         take(&mut self.upstreams, other.upstreams);
@@ -188,6 +202,7 @@ impl Facts {
         take(&mut self.namespaces, other.namespaces);
         take(&mut self.meshes, other.meshes);
         take(&mut self.route_uses, other.route_uses);
+        take(&mut self.enclosures, other.enclosures);
         take(&mut self.suppressions, other.suppressions);
         take(&mut self.misdirected, other.misdirected);
         take(&mut self.problems, other.problems);

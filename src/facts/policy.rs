@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{
-    Backoff, Breaker, Budget, CallId, Callee, Caller, Classes, Confidence, Dialect, LeftOut, Limit, Methods, Nanos,
-    ObjectName, Position, Route, Sourced, Why,
+    Backoff, Breaker, Budget, CallId, Callee, Caller, Classes, Confidence, Dialect, InCode, LeftOut, Limit, Methods,
+    Nanos, ObjectName, Position, Route, Sourced, Why,
 };
 use crate::source::Span;
 
@@ -40,8 +40,9 @@ pub struct Policy {
     pub caller: Caller,
     /// Whom it calls.
     pub callee: Callee,
-    /// The call that it was written with, where the reader knows it: a manifest's or a statement in code.
-    pub call: Option<CallId>,
+    /// The calls that it was written with, where the reader knows them: a manifest's, a statement in code, whoever calls
+    /// the function in code that retries.
+    pub calls: Vec<CallId>,
     /// What of its callee's traffic it covers; none covers everything.
     pub route: Option<Route>,
     /// Only facts of the same environment, or of none, are combined (D-2).
@@ -95,6 +96,8 @@ pub struct Policy {
     pub left_out: LeftOut,
     /// Settings that do nothing or that are rejected.
     pub ineffective: Vec<Ineffective>,
+    /// What is known of it because it stands in code.
+    pub in_code: Option<Box<InCode>>,
     /// Whether it stands in test code (D-18).
     pub test_code: bool,
     /// How sure the reader is.
@@ -276,27 +279,35 @@ impl Policy {
         }
     }
 
-    /// The place of the count: where it is written, else the whole construct.
+    /// The place of the count: see [`Policy::place_of`].
     pub fn site(&self) -> Span {
-        self.attempts.span().unwrap_or(self.span)
+        self.place_of(self.attempts.span())
+    }
+
+    /// Where a value of it is to be mended: where it is written, if that is inside of the policy's own construct, else the
+    /// construct. A constant elsewhere is not where this policy would be mended. Of a configuration the whole file is its
+    /// construct: a route's timeout stands beside its retries, an anchor above them.
+    pub fn place_of(&self, value: Option<Span>) -> Span {
+        let own = self.span;
+        let is_inside = |at: &Span| self.dialect != Dialect::Code || (at.start >= own.start && at.end <= own.end);
+        value.filter(|at| at.file == own.file && is_inside(at)).unwrap_or(own)
     }
 
     /// The count in the reader's words: "`num_retries: 2` means two retries: three tries". None for a default or a loop.
     pub fn count_in_words(&self) -> Option<String> {
         let count = self.count.as_ref()?;
         let tries = self.tries()?;
-        let is = if self.notation == super::FileKind::Toml { " =" } else { ":" };
+        let Count { key, written, .. } = count;
+        let said = match (self.dialect, self.notation) {
+            // A method, a field or an argument: the key alone does not tell.
+            (Dialect::Code, _) => format!("{written} in `{key}`"),
+            (_, super::FileKind::Toml) => format!("`{key} = {written}`"),
+            _ => format!("`{key}: {written}`"),
+        };
+        let tries = super::words::tries(tries);
         Some(match count.counts {
-            Counts::Retries => format!(
-                "`{}{is} {}` means {}: {}",
-                count.key,
-                count.written,
-                crate::facts::words::retries(count.written),
-                crate::facts::words::tries(tries)
-            ),
-            Counts::Attempts => {
-                format!("`{}{is} {}` means {}", count.key, count.written, crate::facts::words::tries(tries))
-            }
+            Counts::Retries => format!("{said} means {}: {tries}", super::words::retries(*written)),
+            Counts::Attempts => format!("{said} means {tries}"),
         })
     }
 
@@ -363,7 +374,7 @@ impl Policy {
             inside: None,
             caller: Caller::ByPath,
             callee: Callee::Unknown(Why::Other("no callee is named".into())),
-            call: None,
+            calls: Vec::new(),
             route: None,
             environment: None,
             attempts: default_of(Attempts::Times(1), by, "attempts"),
@@ -400,6 +411,7 @@ impl Policy {
             part_of: None,
             left_out: LeftOut::default(),
             ineffective: Vec::new(),
+            in_code: None,
             test_code: false,
             confidence: Confidence::High,
         }

@@ -87,6 +87,26 @@ pub enum Callee {
     Unknown(Why),
 }
 
+impl Caller {
+    /// The service that it names.
+    pub fn service(&self) -> Option<&ServiceRef> {
+        match self {
+            Caller::Service(service) => Some(service),
+            Caller::ByPath | Caller::Members { .. } | Caller::Unknown(_) => None,
+        }
+    }
+}
+
+impl Callee {
+    /// The service that it names; none where a name is merely like a service's.
+    pub fn service(&self) -> Option<&ServiceRef> {
+        match self {
+            Callee::Service { service, .. } => Some(service),
+            Callee::Named(_) | Callee::Unknown(_) => None,
+        }
+    }
+}
+
 /// A service that some file declares.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Service {
@@ -164,6 +184,8 @@ impl Service {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServiceSource {
+    /// A package of source code with a program in it.
+    Package,
     /// A Kubernetes object.
     Kubernetes,
     /// A proxy's own name (`node.cluster`).
@@ -204,6 +226,8 @@ pub struct Workload {
     pub replicas: Option<Sourced<u64>>,
     /// Container images without tag.
     pub images: Vec<Arc<str>>,
+    /// Environment variables of its containers whose values name a host.
+    pub variables: Vec<(Arc<str>, ServiceRef)>,
 }
 
 /// A Kubernetes Service: a host name and the labels that it selects.

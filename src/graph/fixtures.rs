@@ -52,6 +52,15 @@ impl Tree {
         self.facts.services.last_mut().unwrap()
     }
 
+    /// A package with a program in it.
+    pub fn package(&mut self, name: &str, folder: &str) -> &mut Service {
+        let span = self.span(&format!("{folder}/Cargo.toml"));
+        let mut service = Service::new(name, span, ServiceSource::Package);
+        service.paths = vec![format!("{folder}/**").into()];
+        self.facts.services.push(service);
+        self.facts.services.last_mut().unwrap()
+    }
+
     /// A call that the manifest declares. Its id is the number of calls before it.
     pub fn call(&mut self, caller: &str, callee: &str) -> &mut Call {
         self.call_in("services.yaml", CallSource::Manifest, caller, callee)
@@ -61,8 +70,8 @@ impl Tree {
     pub fn call_in(&mut self, path: &str, source: CallSource, caller: &str, callee: &str) -> &mut Call {
         let span = self.span(path);
         self.facts.calls.push(Call {
-            caller: reference(caller),
-            callee: reference(callee),
+            caller: Caller::Service(reference(caller)),
+            callee: self::callee(callee),
             span,
             source,
             environment: None,
@@ -137,7 +146,7 @@ impl Tree {
     pub fn manifest_retry(&mut self, tries: u64) -> &mut Policy {
         let call = self.last_call();
         let policy = self.policy("services.yaml", Dialect::Manifest, Position::CallerCode, tries);
-        policy.call = Some(call);
+        policy.calls = vec![call];
         policy
     }
 
@@ -153,6 +162,7 @@ impl Tree {
             mesh: mesh.map(|mesh| Sourced::written(mesh, span)),
             replicas: None,
             images: Vec::new(),
+            variables: Vec::new(),
         });
         self.facts.workloads.last_mut().unwrap()
     }
@@ -256,6 +266,20 @@ pub(crate) fn route(list: Span, order: u32, path: PathMatch) -> Route {
 /// An environment's name.
 pub(crate) fn environment(name: &str) -> Option<Arc<str>> {
     Some(name.into())
+}
+
+impl Call {
+    /// Its caller, if it has a name.
+    pub fn from(&mut self) -> &mut ServiceRef {
+        let Caller::Service(service) = &mut self.caller else { panic!("no service calls") };
+        service
+    }
+
+    /// Its callee, if it has a name.
+    pub fn to(&mut self) -> &mut ServiceRef {
+        let Callee::Service { service, .. } = &mut self.callee else { panic!("no service is called") };
+        service
+    }
 }
 
 impl Net {

@@ -21,13 +21,14 @@ mod selectors;
 mod services;
 mod upstreams;
 mod uses;
+mod variables;
 
 use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::{Edge, Membership, Net, Node, Resolved};
-use crate::facts::{CallSource, Caller, Facts, Service, ServiceRef, ServiceSource};
+use crate::facts::{Call, CallId, CallSource, Callee, Caller, Evidence, Facts, Service, ServiceRef, ServiceSource};
 use crate::source::{FileId, Span};
 use edges::{Edges, Ends};
 use identity::{Id, Identities, Known, Place};
@@ -37,6 +38,7 @@ use ownership::Ownership;
 pub use scope::environments;
 use scope::{Scope, declared_host};
 use selectors::Workloads;
+use variables::Variables;
 
 /// The call graph of one environment; `None` if the facts name none. See [`environments`].
 pub fn link(facts: &Facts, environment: Option<Arc<str>>) -> Net {
@@ -66,14 +68,17 @@ struct Linker<'f> {
     ids: Vec<Id>,
     /// What names are compared with, once a name is compared.
     pub likenesses: Option<Likenesses>,
+    /// Environment variables, once one is asked for.
+    variables: Option<Variables<'f>>,
     pub notes: Vec<String>,
 }
 
 impl<'f> Linker<'f> {
     fn new(scope: Scope<'f>) -> Self {
         let mut names = Identities::gather(scope);
-        let workloads = Workloads::gather(scope, &mut names);
+        let mut workloads = Workloads::gather(scope, &mut names);
         let ownership = Ownership::gather(scope, &mut names);
+        workloads.follow(&names);
         let mut linker = Linker {
             scope,
             names,
@@ -84,6 +89,7 @@ impl<'f> Linker<'f> {
             nodes: Vec::new(),
             ids: Vec::new(),
             likenesses: None,
+            variables: None,
             notes: Vec::new(),
         };
         linker.name_clusters();
@@ -113,19 +119,35 @@ impl<'f> Linker<'f> {
 
     fn link_calls(&mut self) -> Edges {
         let mut ends: Vec<Ends> = Vec::with_capacity(self.scope.facts.calls.len());
+        let mut named: Vec<(CallId, &Call, Id, &[Arc<str>])> = Vec::new();
         for (id, call) in self.scope.calls() {
-            let place = Place { file: Some(call.span.file), caller: None };
-            let caller = self.id(&call.caller, place, None);
-            let place = Place { caller: Some(caller), ..place };
-            let callee = self.id(&call.callee, place, Some(caller));
-            // A proxy whose route leads to the very service that it is named after stands in front of it.
-            if caller == callee && call.source == CallSource::Route {
+            let Some(caller) = self.caller(&call.caller, call.span.file) else { continue };
+            let service = match &call.callee {
+                Callee::Service { service, .. } => service,
+                Callee::Named(names) => {
+                    named.push((id, call, caller, names));
+                    continue;
+                }
+                Callee::Unknown(_) => continue,
+            };
+            let place = Place { file: Some(call.span.file), caller: Some(caller) };
+            let callee = self.id(service, place, Some(caller));
+            // A proxy whose route leads to the very service that it is named after stands in front of it, and code that
+            // calls the service that it is part of is what others call it with.
+            if caller == callee && matches!(call.source, CallSource::Route | CallSource::Code) {
                 continue;
             }
+            let evidence = call.caller.service().map_or(Evidence::Written, |caller| caller.evidence);
             let (caller, callee) = (self.node(caller, call.span), self.node(callee, call.span));
-            ends.push(Ends { caller, callee, id, call });
+            ends.push(Ends { caller, callee, id, call, evidence: evidence.max(service.evidence) });
         }
-        let with_policy = self.scope.policies().filter_map(|(_, policy)| policy.call).collect();
+        // Names are compared with known services, so all that are written come first.
+        for (id, call, caller, names) in named {
+            let Some((callee, evidence)) = self.named(names, Some(caller)) else { continue };
+            let (caller, callee) = (self.node(caller, call.span), self.node(callee, call.span));
+            ends.push(Ends { caller, callee, id, call, evidence });
+        }
+        let with_policy = self.scope.policies().flat_map(|(_, policy)| policy.calls.iter().copied()).collect();
         let edges = Edges::link(&mut self.graph, ends, &with_policy);
         for edge in self.graph.edge_indices() {
             self.hint_protocol(edge);
@@ -140,6 +162,22 @@ impl<'f> Linker<'f> {
         if let Some(edge) = self.graph.edge_weight_mut(edge) {
             edge.protocol = edge.protocol.or(protocol);
         }
+    }
+
+    /// The service that the first of these names to mean one means, other than the caller itself (contracts.md D-4): the
+    /// variable of a workload, else a known service that is called alike.
+    pub fn named(&mut self, names: &[Arc<str>], caller: Option<Id>) -> Option<(Id, Evidence)> {
+        let behind = names.iter().find_map(|name| self.behind_variable(name, caller));
+        let found = behind.or_else(|| {
+            let space = caller.and_then(|id| self.names.get(id)).and_then(|caller| caller.namespace.as_deref());
+            let likenesses = self.likenesses.get_or_insert_with(|| {
+                Likenesses::gather(&self.names, |id| self.nodes.get(id as usize).is_some_and(Option::is_some))
+            });
+            let found = likenesses.find(names.iter().map(|name| &**name), &self.names, space)?;
+            Some((found, Evidence::Inferred))
+        });
+        // A service's settings for a client of its own name are more likely about something else.
+        found.filter(|(callee, _)| Some(*callee) != caller)
     }
 
     /// What the ports of a service say it speaks.

@@ -15,6 +15,8 @@ pub(super) struct Ends<'f> {
     pub callee: NodeIndex,
     pub id: CallId,
     pub call: &'f Call,
+    /// How well caller and callee are known.
+    pub evidence: Evidence,
 }
 
 /// Where calls ended up.
@@ -26,6 +28,8 @@ pub(super) struct Edges {
     of_call: HashMap<CallId, EdgeIndex>,
     /// Further edges of calls of which the operation is not known, so that they may be any of several.
     further: HashMap<CallId, Vec<EdgeIndex>>,
+    /// Calls whose callee is merely called like the service that they were resolved to.
+    inferred: HashSet<CallId>,
 }
 
 /// A call with an unknown operation is taken for each of several known ones, up to this much work; past it, it has an
@@ -36,7 +40,9 @@ impl Edges {
     /// Adds the edges of all calls, in the order in which their first calls stand in the facts. `with_policy`: those that
     /// bring a policy of their own.
     pub fn link(graph: &mut DiGraph<Node, Edge>, mut ends: Vec<Ends<'_>>, with_policy: &HashSet<CallId>) -> Edges {
-        let mut edges = Edges::default();
+        let is_inferred = |end: &&Ends| end.evidence != Evidence::Written;
+        let inferred = ends.iter().filter(is_inferred).map(|end| end.id).collect();
+        let mut edges = Edges { inferred, ..Edges::default() };
         ends.sort_unstable_by_key(|end| (end.caller, end.callee, end.id));
         let mut groups: Vec<&[Ends]> = ends.chunk_by(|a, b| (a.caller, a.callee) == (b.caller, b.callee)).collect();
         groups.sort_unstable_by_key(|group| group.first().map(|end| end.id));
@@ -81,6 +87,11 @@ impl Edges {
         (first..first + count).map(|index| EdgeIndex::new(index as usize))
     }
 
+    /// How well the services of a call are known.
+    pub fn is_inferred(&self, call: CallId) -> bool {
+        self.inferred.contains(&call)
+    }
+
     /// The edges of a call.
     pub fn of_call(&self, call: CallId) -> impl Iterator<Item = EdgeIndex> {
         self.of_call.get(&call).copied().into_iter().chain(self.further.get(&call).into_iter().flatten().copied())
@@ -88,9 +99,8 @@ impl Edges {
 }
 
 /// How sure a call is: the least of what its reader says and of how its services are known.
-pub(super) fn confidence(call: &Call) -> Confidence {
-    let evidence = call.caller.evidence.max(call.callee.evidence);
-    call.confidence.min(of_evidence(evidence))
+fn confidence(end: &Ends) -> Confidence {
+    end.call.confidence.min(of_evidence(end.evidence))
 }
 
 /// How sure a reference is.
@@ -112,13 +122,17 @@ fn split<'a>(group: &[Ends<'a>], with_policy: &HashSet<CallId>) -> Vec<Part<'a>>
     if let [only] = group {
         return vec![Part { operation: known_operation(only.call).cloned(), counted: vec![*only], joined: Vec::new() }];
     }
+    // What is called in one place in code says nothing about whether other places are reached by the same request: as long
+    // as nobody else tells operations apart, they are one call, made as often as the others say.
+    let is_told = |end: &&Ends| end.call.source != CallSource::Code && known_operation(end.call).is_some();
+    let tells_apart = group.iter().any(|end| is_told(&end));
     let (stated, silent): (Vec<Ends>, Vec<Ends>) =
-        group.iter().copied().partition(|end| known_operation(end.call).is_some());
+        group.iter().copied().partition(|end| tells_apart && known_operation(end.call).is_some());
     let mut parts = by_operation(stated);
     let files: HashSet<FileId> =
         group.iter().filter(|end| is_list(end.call) && known_operation(end.call).is_some()).map(file).collect();
     match parts.as_mut_slice() {
-        [] => parts.push(Part { operation: None, counted: silent, joined: Vec::new() }),
+        [] => parts.push(Part { operation: common(&silent), counted: silent, joined: Vec::new() }),
         [one] => one.counted.extend(silent),
         several => {
             // A list that states some operations and not this one speaks of a further call.
@@ -201,6 +215,13 @@ fn by_operation<'a>(stated: Vec<Ends<'a>>) -> Vec<Part<'a>> {
     parts
 }
 
+/// The operation of all places in code that call.
+fn common(ends: &[Ends<'_>]) -> Option<Operation> {
+    let mut places = ends.iter().filter(|end| end.call.source == CallSource::Code);
+    let operation = known_operation(places.next()?.call)?;
+    places.all(|end| known_operation(end.call) == Some(operation)).then(|| operation.clone())
+}
+
 fn known_operation(call: &Call) -> Option<&Operation> {
     call.operation.as_ref().filter(|operation| operation.method.is_some() || operation.path.is_some())
 }
@@ -230,6 +251,7 @@ fn unite(part: &Part<'_>) -> Option<Edge> {
     let mut calls: Vec<Ends> = part.counted.iter().chain(&part.joined).copied().collect();
     let best = calls.iter().copied().reduce(|best, end| if end.call.source > best.call.source { end } else { best })?;
     let ids = calls.iter().map(|end| end.id).collect();
+    let confidence = calls.iter().map(confidence).max().unwrap_or(Confidence::High);
     // Stable, so that the first of equals speaks.
     calls.sort_by_key(|end| std::cmp::Reverse(weight(end.call.source)));
     let calls: Vec<&Call> = calls.iter().map(|end| end.call).collect();
@@ -247,7 +269,7 @@ fn unite(part: &Part<'_>) -> Option<Edge> {
         is_async: calls.iter().any(|call| call.is_async),
         idempotent: known(|call| call.idempotent.as_ref()),
         propagates_deadline: known(|call| call.propagates_deadline.as_ref()).unwrap_or(false),
-        confidence: calls.iter().map(|call| confidence(call)).max().unwrap_or(Confidence::High),
+        confidence,
         layers: Vec::new(),
     })
 }

@@ -26,6 +26,7 @@ impl Linker<'_> {
         let mut placed = std::mem::take(&mut placement.placed);
         placed.sort_unstable_by_key(|item| (item.slot, item.position, item.policy, std::cmp::Reverse(item.confidence)));
         placed.dedup_by_key(|item| (item.slot, item.position, item.policy));
+        let is_placed: HashSet<PolicyId> = placed.iter().map(|item| item.policy).collect();
         for items in placed.chunk_by(|a, b| a.slot == b.slot) {
             let Some(slot) = items.first().map(|item| item.slot) else { continue };
             let (operation, caller, callee) = match slot {
@@ -38,7 +39,7 @@ impl Linker<'_> {
                     (None, None, *callee)
                 }
             };
-            let mut layers = self.layers(items, operation);
+            let mut layers = self.layers(items, operation, &is_placed);
             for Layer { position, alternatives } in &mut layers {
                 for nest in alternatives {
                     let innermost = nest.policies.last();
@@ -47,7 +48,9 @@ impl Linker<'_> {
                     nest.upstream = leaf.and_then(|(policy, standing)| {
                         let is_own = matches!(standing.callers, Callers::Service(_) | Callers::Call(_));
                         let through = Through { policy, position: *position, caller, is_own };
-                        upstreams.find(self, through, [standing.callee.unwrap_or(callee), callee])
+                        // Of the callees of several calls, the one at the end of this edge.
+                        let own = standing.callee.filter(|_| !matches!(standing.callers, Callers::Call(_)));
+                        upstreams.find(self, through, [own.unwrap_or(callee), callee])
                     });
                 }
             }
@@ -63,7 +66,7 @@ impl Linker<'_> {
     }
 
     /// The layers of one edge, outermost first.
-    fn layers(&self, items: &[Placed], operation: Option<&Operation>) -> Vec<Layer> {
+    fn layers(&self, items: &[Placed], operation: Option<&Operation>, is_placed: &HashSet<PolicyId>) -> Vec<Layer> {
         let mut layers: Vec<Layer> = Vec::new();
         let mut sidecar_texts: HashSet<Span> = HashSet::new();
         for group in items.chunk_by(|a, b| a.position == b.position) {
@@ -81,7 +84,7 @@ impl Linker<'_> {
             if position == Position::ClientSidecar {
                 sidecar_texts.extend(group.iter().flat_map(|(_, policy)| texts(policy)));
             }
-            let alternatives = self.nests(&group, position);
+            let alternatives = self.nests(&group, position, is_placed);
             if !alternatives.is_empty() {
                 layers.push(Layer { position, alternatives });
             }
@@ -97,7 +100,8 @@ impl Linker<'_> {
             return;
         }
         let told = |policy: &Policy| {
-            policy.call.and_then(|call| self.scope.call(call)).is_some_and(|call| call.source == CallSource::Settings)
+            let mut calls = policy.calls.iter().filter_map(|call| self.scope.call(*call));
+            calls.any(|call| call.source == CallSource::Settings)
         };
         let counts = |policy: &Policy| {
             !matches!(policy.kind, PolicyKind::TimeLimit | PolicyKind::Default) && policy.attempts.known().is_some()
@@ -109,8 +113,10 @@ impl Linker<'_> {
         }
     }
 
-    /// One nest for each innermost policy, with everything at this position that encloses it.
-    fn nests(&self, group: &[(Placed, &Policy)], position: Position) -> Vec<Nest> {
+    /// One nest for each innermost policy, with everything at this position that encloses it; what stands on other edges
+    /// encloses it there.
+    fn nests(&self, group: &[(Placed, &Policy)], position: Position, is_placed: &HashSet<PolicyId>) -> Vec<Nest> {
+        let here: HashSet<PolicyId> = group.iter().map(|(item, _)| item.policy).collect();
         let outer: HashSet<PolicyId> = group
             .iter()
             .filter(|(_, policy)| policy.inside.is_some())
@@ -122,7 +128,8 @@ impl Linker<'_> {
                 .scope
                 .enclosing(item.policy)
                 .filter(|(id, policy)| {
-                    *id == item.policy || (policy.position == position && self.scope.is_in_force(policy))
+                    let is_here = here.contains(id) || !is_placed.contains(id);
+                    *id == item.policy || (is_here && policy.position == position && self.scope.is_in_force(policy))
                 })
                 .collect();
             chain.reverse();

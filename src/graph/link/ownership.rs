@@ -4,12 +4,13 @@
 //! thousands of files cost no more than the depth of the tree. Real globs are grouped by the folder before their first
 //! wildcard and asked in the same walk.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::identity::{Id, Identities};
 use super::scope::{Scope, declared_host};
+use crate::facts::{Service, ServiceSource, Workload};
 use crate::source::FileId;
 
 /// A pattern longer than this is not a path that anybody wrote.
@@ -22,6 +23,8 @@ pub(super) struct Ownership {
     relative: Claims,
     /// Read as relative to the scanned root: asked only where the first reading finds nothing.
     rooted: Claims,
+    /// The folders of packages: asked last, since whoever writes `paths` knows better.
+    packages: Claims,
     known: HashMap<FileId, Option<Id>>,
 }
 
@@ -49,7 +52,11 @@ impl Ownership {
     /// Reads the paths of all declared services.
     pub fn gather(scope: Scope<'_>, names: &mut Identities) -> Self {
         let mut ownership = Ownership::default();
-        for service in scope.services().filter(|service| !service.paths.is_empty()) {
+        let (packages, services): (Vec<&Service>, Vec<&Service>) = scope
+            .services()
+            .filter(|service| !service.paths.is_empty())
+            .partition(|service| service.source == ServiceSource::Package);
+        for service in services {
             let id = names.own(&declared_host(service), None);
             let id = names.follow(id);
             let declared_in = scope.facts.file(service.span.file).map_or("", |file| &*file.path);
@@ -71,7 +78,34 @@ impl Ownership {
         }
         ownership.relative.build();
         ownership.rooted.build();
+        ownership.gather_packages(scope, packages, names);
         ownership
+    }
+
+    /// Packages own their folders, by the name of whoever claims the same folder (contracts.md D-3).
+    fn gather_packages(&mut self, scope: Scope<'_>, packages: Vec<&Service>, names: &mut Identities) {
+        let images = Images::gather(scope);
+        let others = scope.services().filter(|service| service.source > ServiceSource::Kubernetes);
+        let declared: HashSet<Id> = others.map(|service| names.own(&declared_host(service), None)).collect();
+        for package in packages {
+            let own = names.own(&declared_host(package), None);
+            let claimed = package.paths.iter().find_map(|path| {
+                let folder = path.strip_suffix("/**").unwrap_or(path);
+                self.relative.folders.get(folder).or_else(|| self.rooted.folders.get(folder))
+            });
+            let other = match claimed {
+                Some(Owner::One(id)) => Some(*id),
+                Some(Owner::Disputed) => None,
+                None if names.get(own).is_some_and(|identity| identity.object.is_some()) => None,
+                None => images.workload(&package.name).map(|load| names.object(&load.name, load.namespace.as_ref())),
+            };
+            if let Some(other) = other.filter(|_| !declared.contains(&own)) {
+                names.add_alias(own, other, ServiceSource::Package);
+            }
+            let id = names.follow(own);
+            package.paths.iter().for_each(|path| self.packages.claim(path, id));
+        }
+        self.packages.build();
     }
 
     /// The service that a file belongs to, if exactly one covers it best.
@@ -80,12 +114,35 @@ impl Ownership {
             return *known;
         }
         let path = scope.facts.file(file).map(|file| file.path.trim_start_matches("./"));
-        let owner = path.and_then(|path| match self.relative.owner(path).or_else(|| self.rooted.owner(path)) {
+        let claims = [&self.relative, &self.rooted, &self.packages];
+        let owner = path.and_then(|path| match claims.into_iter().find_map(|claims| claims.owner(path)) {
             Some(Owner::One(id)) => Some(id),
             Some(Owner::Disputed) | None => None,
         });
         self.known.insert(file, owner);
         owner
+    }
+}
+
+/// Workloads by what their containers run.
+struct Images<'f>(HashMap<&'f str, Option<&'f Workload>>);
+
+impl<'f> Images<'f> {
+    fn gather(scope: Scope<'f>) -> Self {
+        let mut images: HashMap<&str, Option<&Workload>> = HashMap::new();
+        for workload in scope.workloads() {
+            for image in &workload.images {
+                let name = image.rsplit('/').next().unwrap_or(image);
+                let slot = images.entry(name).or_insert(Some(workload));
+                *slot = slot.filter(|known| (&known.name, &known.namespace) == (&workload.name, &workload.namespace));
+            }
+        }
+        Images(images)
+    }
+
+    /// The one workload that runs an image of this name.
+    fn workload(&self, package: &str) -> Option<&'f Workload> {
+        self.0.get(package).copied().flatten()
     }
 }
 
@@ -167,6 +224,9 @@ impl Globs {
 fn escape(folder: &str) -> String {
     globset::escape(folder)
 }
+
+#[cfg(test)]
+mod package_tests;
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,6 @@ use petgraph::graph::NodeIndex;
 
 use super::edges::{Edges, of_evidence};
 use super::identity::{Id, Place};
-use super::inference::Likenesses;
 use super::uses::Uses;
 use super::{Linker, NOWHERE};
 use crate::facts::{CallId, Callee, Caller, Confidence, Dialect, Evidence, Policy, PolicyId, Position};
@@ -65,6 +64,15 @@ struct Own {
     confidence: Confidence,
 }
 
+impl Own {
+    /// The same, as far as it is about one of its calls.
+    fn of(&self, call: CallId, edges: &Edges) -> Own {
+        let inferred = self.inferred || edges.is_inferred(call);
+        let confidence = if inferred { self.confidence.min(Confidence::Medium) } else { self.confidence };
+        Own { call: Some(call), inferred, confidence, ..self.clone() }
+    }
+}
+
 impl<'f> Linker<'f> {
     /// Resolves callers and callees of all policies; callees become nodes.
     pub fn link_policies(&mut self, edges: &Edges) -> Standings {
@@ -81,22 +89,16 @@ impl<'f> Linker<'f> {
             }
         }
         // Names are compared with known services, so all that are written come first.
-        let mut likenesses: Option<Likenesses> = None;
+        self.likenesses = None;
         for (id, policy) in scope.policies() {
-            let Callee::Named(candidates) = &policy.callee else { continue };
-            let likenesses =
-                likenesses.get_or_insert_with(|| Likenesses::gather(&self.names, |id| self.node_of(id).is_some()));
+            let Callee::Named(names) = &policy.callee else { continue };
             let Some(own) = own.get_mut(&id) else { continue };
-            let space = own.caller.and_then(|id| self.names.get(id)).and_then(|caller| caller.namespace.clone());
-            let found = likenesses.find(candidates.iter().map(|name| &**name), &self.names, space.as_deref());
-            // A service's settings for a client of its own name are more likely about something else.
-            if let Some(callee) = found.filter(|callee| Some(*callee) != own.caller) {
+            if let Some((callee, evidence)) = self.named(names, own.caller) {
                 own.callee = Some(callee);
-                own.inferred = true;
-                own.confidence = own.confidence.min(Confidence::Medium);
+                own.inferred = evidence != Evidence::Written;
+                own.confidence = own.confidence.min(of_evidence(evidence));
             }
         }
-        self.likenesses = likenesses;
         // What is not in force brings no service into the graph.
         for (id, policy) in scope.policies().filter(|(_, policy)| scope.is_in_force(policy)) {
             if let Some(callee) = own.get(&id).and_then(|own| own.callee) {
@@ -133,17 +135,22 @@ impl<'f> Linker<'f> {
     fn views(&mut self, uses: &Uses<'f>, policy: &Policy, edges: &Edges) -> Vec<Own> {
         let mut views = Vec::new();
         for (index, one) in uses.of(self, policy) {
-            let own = self.stated(policy, (&one.caller, one.span.file), edges);
+            let own = self.stated(policy, (&one.caller, one.span.file));
             views.push(Own { position: one.position, used: Some(index), ..own });
         }
         if views.is_empty() {
-            views.push(self.stated(policy, (&policy.caller, policy.span.file), edges));
+            let own = self.stated(policy, (&policy.caller, policy.span.file));
+            let calls = policy.calls.iter().filter(|call| edges.of_call(**call).next().is_some());
+            views.extend(calls.map(|call| own.of(*call, edges)));
+            if views.is_empty() {
+                views.push(own);
+            }
         }
         views
     }
 
     /// What a policy itself says, names that are merely alike left out. `who` calls, as the file beside it says.
-    fn stated(&mut self, policy: &Policy, (who, said_in): (&Caller, FileId), edges: &Edges) -> Own {
+    fn stated(&mut self, policy: &Policy, (who, said_in): (&Caller, FileId)) -> Own {
         let caller = self.caller(who, said_in);
         let place = Place { file: Some(policy.span.file), caller };
         let mut confidence = policy.confidence;
@@ -168,9 +175,8 @@ impl<'f> Linker<'f> {
             (_, Some(caller)) => self.node_of(caller).map_or(Callers::Unknown, Callers::Service),
             (_, None) => Callers::Unknown,
         };
-        let call = policy.call.filter(|call| edges.of_call(*call).next().is_some());
         let position = policy.position;
-        Own { call, callers, caller, callee, inferred, hosts, position, used: None, confidence }
+        Own { call: None, callers, caller, callee, inferred, hosts, position, used: None, confidence }
     }
 
     /// Where a policy stands. What it does not say itself, the policies that enclose it say for it.

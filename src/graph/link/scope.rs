@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::facts::{
-    Call, CallId, Callee, Caller, Facts, Host, KubeService, Mesh, Namespace, Policy, PolicyId, Role, RouteUse, Service,
+    Call, CallId, Callee, Facts, Host, KubeService, Mesh, Namespace, Policy, PolicyId, Role, RouteUse, Service,
     ServiceRef, Upstream, Workload,
 };
 use crate::source::FileId;
@@ -126,22 +126,16 @@ impl<'f> Scope<'f> {
 
     /// Every reference to a service.
     pub fn references(self) -> impl Iterator<Item = &'f ServiceRef> {
-        fn caller(caller: &Caller) -> Option<&ServiceRef> {
-            match caller {
-                Caller::Service(service) => Some(service),
-                _ => None,
-            }
-        }
-        let calls = self.calls().flat_map(|(_, call)| [&call.caller, &call.callee]);
+        let calls = self.calls().flat_map(|(_, call)| call.caller.service().into_iter().chain(call.callee.service()));
         let policies = self.policies().flat_map(|(_, policy)| {
             let (service, hosts) = match &policy.callee {
                 Callee::Service { service, hosts } => (Some(service), hosts.as_slice()),
                 _ => (None, [].as_slice()),
             };
-            caller(&policy.caller).into_iter().chain(service).chain(hosts)
+            policy.caller.service().into_iter().chain(service).chain(hosts)
         });
-        let upstreams = self.upstreams().flat_map(|(_, up)| std::iter::once(&up.callee).chain(caller(&up.caller)));
-        let uses = self.route_uses().filter_map(|(_, one)| caller(&one.caller));
+        let upstreams = self.upstreams().flat_map(|(_, up)| std::iter::once(&up.callee).chain(up.caller.service()));
+        let uses = self.route_uses().filter_map(|(_, one)| one.caller.service());
         calls.chain(policies).chain(upstreams).chain(uses)
     }
 }

@@ -56,6 +56,15 @@ impl<'f> Workloads<'f> {
         Workloads { of }
     }
 
+    /// Looks through aliases that were added since.
+    pub fn follow(&mut self, names: &Identities) {
+        let moved: Vec<Id> = self.of.keys().copied().filter(|id| names.follow(*id) != *id).collect();
+        for id in moved {
+            let behind = self.of.remove(&id).unwrap_or_default();
+            self.of.entry(names.follow(id)).or_default().extend(behind);
+        }
+    }
+
     /// The workloads behind a service.
     pub fn of(&self, id: Id) -> &[&'f Workload] {
         self.of.get(&id).map_or(&[], Vec::as_slice)

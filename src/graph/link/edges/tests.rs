@@ -82,8 +82,8 @@ fn entries_of_one_list_that_differ_are_calls_of_their_own() {
     for tries in [2, 4] {
         tree.call("web", "ledger");
         let call = tree.last_call();
-        tree.policy("services.yaml", crate::facts::Dialect::Manifest, crate::facts::Position::CallerCode, tries).call =
-            Some(call);
+        tree.policy("services.yaml", crate::facts::Dialect::Manifest, crate::facts::Position::CallerCode, tries)
+            .calls = vec![call];
     }
     tree.call("web", "mail");
     tree.call("web", "mail").is_async = true;
@@ -114,7 +114,7 @@ fn a_call_that_may_be_any_of_several_operations_brings_its_policy_to_all() {
     tree.call("web", "payments").operation = Some(Operation::parse("POST /refund"));
     tree.call_in("a.rs", CallSource::Code, "web", "payments");
     let call = tree.last_call();
-    tree.policy("a.rs", crate::facts::Dialect::Code, crate::facts::Position::CallerCode, 4).call = Some(call);
+    tree.policy("a.rs", crate::facts::Dialect::Code, crate::facts::Position::CallerCode, 4).calls = vec![call];
     let net = tree.link();
     let edges = net.between("web", "payments");
     assert_eq!(edges.len(), 2);
@@ -154,8 +154,8 @@ fn entries_that_exclude_one_another_do_not_add_up() {
 #[test]
 fn an_edge_is_as_sure_as_its_best_call() {
     let mut tree = Tree::default();
-    tree.call_in("a.rs", CallSource::Code, "web", "db").callee.evidence = Evidence::Inferred;
-    tree.call_in("a.rs", CallSource::Code, "web", "mail").callee.evidence = Evidence::Inferred;
+    tree.call_in("a.rs", CallSource::Code, "web", "db").to().evidence = Evidence::Inferred;
+    tree.call_in("a.rs", CallSource::Code, "web", "mail").to().evidence = Evidence::Inferred;
     tree.call("web", "mail");
     tree.call_in("a.rs", CallSource::Code, "web", "api").confidence = Confidence::Low;
     let net = tree.link();
@@ -187,4 +187,64 @@ fn a_service_may_call_itself_but_a_route_to_its_own_service_is_the_way_in() {
     let net = tree.link();
     assert_eq!(net.graph.edge_count(), 1);
     assert_eq!(net.between("tree", "tree").len(), 1);
+}
+
+/// A call in the code of the service that owns the file.
+fn in_code<'t>(tree: &'t mut Tree, path: &str, callee: &str) -> &'t mut crate::facts::Call {
+    let call = tree.call_in(path, CallSource::Code, "x", callee);
+    call.caller = crate::facts::Caller::ByPath;
+    call
+}
+
+#[test]
+fn a_call_in_code_belongs_to_the_service_whose_file_it_stands_in() {
+    let mut tree = Tree::default();
+    tree.service("web").paths = vec!["web/**".into()];
+    in_code(&mut tree, "web/src/a.rs", "payments");
+    // Nobody owns the second one, and what calls its own service is what others call it with.
+    in_code(&mut tree, "tools/src/a.rs", "mail");
+    in_code(&mut tree, "web/src/client.rs", "web");
+    let net = tree.link();
+    assert_eq!(net.edge("web", "payments").source, CallSource::Code);
+    assert_eq!((net.names(), net.graph.edge_count()), (vec!["payments", "web"], 1));
+}
+
+#[test]
+fn places_in_code_that_call_different_operations_are_one_call_as_long_as_nobody_tells_them_apart() {
+    let mut tree = Tree::default();
+    tree.service("web").paths = vec!["web/**".into()];
+    let times = times(&mut tree, 2.0);
+    for (path, tries, operation) in [("web/a.rs", 2, "GET /status"), ("web/b.rs", 5, "POST /charge")] {
+        in_code(&mut tree, path, "payments").operation = Some(Operation::parse(operation));
+        let call = tree.last_call();
+        tree.policy(path, crate::facts::Dialect::Code, crate::facts::Position::CallerCode, tries).calls = vec![call];
+    }
+    let net = tree.link();
+    let edge = net.edge("web", "payments");
+    assert_eq!((edge.operation.clone(), edge.per_request), (None, 1.0));
+    assert_eq!(edge.outline(), [(crate::facts::Position::CallerCode, vec![vec![0], vec![1]])]);
+    // A manifest says how often, not which.
+    tree.call("web", "payments").per_request = times;
+    assert_eq!(tree.link().edge("web", "payments").per_request, 2.0);
+    // One that lists operations tells them apart.
+    tree.call("web", "payments").operation = Some(Operation::parse("POST /charge"));
+    assert_eq!(tree.link().between("web", "payments").len(), 3);
+}
+
+#[test]
+fn a_policy_of_shared_code_stands_on_the_calls_of_all_who_use_it() {
+    let mut tree = Tree::default();
+    for name in ["web", "cart"] {
+        tree.service(name).paths = vec![format!("{name}/**").into()];
+    }
+    in_code(&mut tree, "web/src/a.rs", "payments");
+    in_code(&mut tree, "cart/src/a.rs", "ledger");
+    in_code(&mut tree, "tools/src/a.rs", "mail");
+    let calls = (0..3).map(crate::facts::CallId).collect();
+    tree.policy("shared/retry.rs", crate::facts::Dialect::Code, crate::facts::Position::CallerCode, 4).calls = calls;
+    let net = tree.link();
+    for (from, to) in [("web", "payments"), ("cart", "ledger")] {
+        assert_eq!(net.edge(from, to).outline(), [(crate::facts::Position::CallerCode, vec![vec![0]])]);
+    }
+    assert_eq!(net.graph.edge_count(), 2);
 }

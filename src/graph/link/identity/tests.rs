@@ -35,9 +35,9 @@ fn of_two_namespaces_the_callers_own_is_meant() {
     let mut tree = Tree::default();
     kube(&mut tree, "ledger", Some("bank"));
     kube(&mut tree, "ledger", Some("shop"));
-    tree.call("web", "ledger").callee.from_namespace = Some("bank".into());
+    tree.call("web", "ledger").to().from_namespace = Some("bank".into());
     tree.call("cart.shop.svc", "ledger");
-    tree.call("desk", "ledger").callee.from_namespace = Some("office".into());
+    tree.call("desk", "ledger").to().from_namespace = Some("office".into());
     let net = tree.link();
     assert_eq!(net.between("web", "ledger.bank").len(), 1);
     assert_eq!(net.between("cart", "ledger.shop").len(), 1);

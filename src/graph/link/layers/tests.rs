@@ -23,7 +23,7 @@ fn a_policy_inside_another_is_one_alternative_with_both() {
     for path in ["a.rs", "b.rs"] {
         tree.call_in(path, CallSource::Code, "web", "ledger");
         let call = tree.last_call();
-        tree.policy(path, Dialect::Code, Position::CallerCode, 2).call = Some(call);
+        tree.policy(path, Dialect::Code, Position::CallerCode, 2).calls = vec![call];
     }
     let inner = tree.policy("a.rs", Dialect::Code, Position::CallerCode, 3);
     inner.inside = Some(PolicyId(0));

@@ -125,8 +125,8 @@ fn a_gateway_of_the_mesh_has_no_sidecar_whatever_its_namespace_says() {
     let mut tree = tree();
     tree.namespace("shop", Some(true));
     tree.call("public", "ledger");
-    tree.call("cart", "ledger").caller.host = name("cart", "shop");
-    tree.call("public", "cart").caller.host = name("public", "shop");
+    tree.call("cart", "ledger").from().host = name("cart", "shop");
+    tree.call("public", "cart").from().host = name("public", "shop");
     let route = tree.policy("mesh.yaml", Dialect::Istio, Position::Gateway, 3);
     route.caller = Caller::Service(ServiceRef { host: name("public", "shop"), ..reference("public") });
     route.callee = callee("ledger");
@@ -170,7 +170,7 @@ fn a_proxy_of_ones_own_may_have_a_sidecar_where_a_gateway_of_the_mesh_has_none()
     // The routes of gateways make their calls themselves.
     tree.call("entry.shop", "ledger.shop");
     let call = tree.last_call();
-    tree.facts.policies[2].call = Some(call);
+    tree.facts.policies[2].calls = vec![call];
     let net = tree.link();
     assert_eq!(
         net.edge("entry", "ledger").outline(),

@@ -177,7 +177,7 @@ fn what_encloses_a_policy_says_what_it_leaves_open_and_the_other_way_round() {
     tree.policy("a.rs", Dialect::Code, Position::CallerCode, 2);
     let client = tree.policy("a.rs", Dialect::Code, Position::CallerCode, 3);
     client.inside = Some(PolicyId(0));
-    client.call = Some(call);
+    client.calls = vec![call];
     tree.policy("a.rs", Dialect::Code, Position::CallerCode, 4).inside = Some(PolicyId(1));
     let net = tree.link();
     assert_eq!(net.edge("web", "ledger").outline(), [(Position::CallerCode, vec![vec![0, 1, 2]])]);
