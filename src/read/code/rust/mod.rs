@@ -1,0 +1,119 @@
+//! Rust: text into the neutral tree.
+//!
+//! ```text
+//! text ─► outline (items, test code) and comments, by brackets and keywords alone
+//!      ─► select: the items that hold a word ─► guard (nesting) ─► cut: their text ─► syn ─► lower ─► Unit
+//! ```
+//!
+//! Nothing of the parser leaves this module, and it needs a thread with a large stack: see [`STACK`].
+
+mod attributes;
+mod callers;
+mod comments;
+mod cut;
+mod extents;
+mod find;
+mod finder;
+#[cfg(test)]
+mod finder_tests;
+mod guard;
+pub mod items;
+mod layout;
+pub mod lower;
+pub mod names;
+mod outline;
+mod parse;
+mod receiver;
+pub mod scan;
+mod select;
+mod source;
+mod uses;
+
+use std::sync::Arc;
+
+use super::Language;
+use super::directive::Directive;
+use super::hits::Hits;
+use super::packages::{Package, PackageId};
+use super::tree::Unit;
+use crate::facts::{Facts, FileKind, Problem};
+use crate::source::FileId;
+use items::Outline;
+use parse::Reading;
+
+/// The stack, in bytes, that a thread needs which calls [`read`] or [`item`].
+pub const STACK: usize = 64 << 20;
+
+/// Rust.
+pub static LANGUAGE: Language = Language {
+    name: "rust",
+    kind: FileKind::Rust,
+    read: |input, words| read(input, words, How::Ranges),
+    module: layout::module,
+    finder: |files| Box::new(finder::Modules::new(files)),
+};
+
+/// A Rust file to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// The file.
+    pub file: FileId,
+    /// Its text as it lies on disk, a BOM included.
+    pub text: &'a str,
+    /// The path of its module within its package: `crate::retry`.
+    pub module: &'a str,
+    /// The package that it belongs to, if one is known.
+    pub package: Option<(PackageId, &'a Package)>,
+}
+
+/// What came of a file.
+#[derive(Debug)]
+pub struct Read {
+    /// Its tree: the items that hold a word, and the constants and imports of the file.
+    pub unit: Arc<Unit>,
+    /// Suppressions, and comments that are not understood.
+    pub facts: Facts,
+    /// What comments state of the code.
+    pub directives: Vec<Directive>,
+    /// Why parts of it are missing.
+    pub problems: Vec<Problem>,
+}
+
+/// How a file is parsed. Functions that hold a word come out the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// Only what is worth it.
+    Ranges,
+    /// All of it.
+    Whole,
+}
+
+/// Reads a file.
+pub fn read(input: Input<'_>, words: &Hits, how: How) -> Read {
+    let outline = Outline::of(input.text);
+    let comments = comments::read(input.text, outline.start, input.file);
+    let is_taken = match how {
+        How::Ranges => select::worth_reading(input.text, &outline, words),
+        How::Whole => select::all(&outline),
+    };
+    let mut reading = Reading::new(input, &outline);
+    match how {
+        How::Ranges => reading.items(is_taken),
+        How::Whole => reading.whole(is_taken),
+    }
+    let (unit, problems) = reading.finish();
+    Read { unit: Arc::new(unit), facts: comments.facts, directives: comments.directives, problems }
+}
+
+/// Reads one item of a file, and the imports of the file: a function, constant, static, type, trait, or what stands in an impl or
+/// trait. `path` is its path within the module of the file: `MAX`, `inner::MAX`, `Client::send`. All that go by that path are
+/// read: there may be one for each platform. None if there is none.
+pub fn item(input: Input<'_>, outline: &Outline, path: &str) -> Option<Unit> {
+    let is_taken = select::named(input.text, outline, path)?;
+    let mut reading = Reading::new(input, outline);
+    reading.items(is_taken);
+    Some(reading.finish().0)
+}
+
+#[cfg(test)]
+mod crates_tests;
