@@ -1,0 +1,265 @@
+//! `[loops.…]`: what the loop recogniser knows by name. Functions and constants are known by the end of their path, methods and
+//! variants by their name; parts of names are lower-case words (`max_retry_count` and `maxRetryCount` are `max`, `retry`, `count`).
+
+use serde::Deserialize;
+
+use super::Table;
+use crate::facts::Class;
+
+/// What the loop recogniser knows by name.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct LoopWords {
+    /// Functions that wait for a length of time, which is their first argument.
+    pub waits: Table<Wait>,
+    /// Methods that do.
+    pub wait_methods: Table<Wait>,
+    /// Functions that limit the time of what is their second argument; the limit is the first.
+    pub limits: Table<Limit>,
+    /// Methods that limit the time of their receiver; the limit is the first argument.
+    pub limit_methods: Table<Limit>,
+    /// Functions and methods that tell the time.
+    pub clock: Table<Clock>,
+    /// Functions that make a result, a value that may be absent.
+    pub wrappers: Table<Wrapper>,
+    /// Methods that hand the result that they are called on through, changed or not.
+    pub through: Vec<String>,
+    /// Methods that make an optional value of a result.
+    pub to_option: Vec<String>,
+    /// Methods that give the value of a result, or end the thread.
+    pub unwraps: Vec<String>,
+    /// Functions whose argument, a function, is run at once and on another thread, where waiting blocks nobody.
+    pub blocking_places: Vec<String>,
+    /// Methods and functions that tell whether an answer is good or bad.
+    pub answers: Table<Outcome>,
+    /// Variants that say whether something worked.
+    pub variants: Table<Outcome>,
+    /// Constants and variants that say how an answer failed.
+    pub failures: Table<Group>,
+    /// Methods that ask an error how it came to be.
+    pub error_tests: Table<Group>,
+    /// Kinds of errors after which going on at once is no retry: interrupted system calls, names that are taken.
+    pub no_failures: Vec<String>,
+    /// Macros and methods that log or count.
+    pub observes: Vec<String>,
+    /// Functions and methods that are no operation to be tried again: they wait for something, or take what comes.
+    pub stops: Vec<String>,
+    /// … unless something is waited for between the tries.
+    pub stops_at_once: Vec<String>,
+    /// Functions that end everything: `panic!`.
+    pub aborts: Vec<String>,
+    /// Types that say whether something worked.
+    pub results: Vec<String>,
+    /// Types that are lengths of time.
+    pub time_types: Vec<String>,
+    /// Methods that turn a list or range round.
+    pub reversals: Vec<String>,
+    /// Methods that divide and round up.
+    pub rounded_divisions: Vec<String>,
+    /// Methods that number the elements of a list.
+    pub numberings: Vec<String>,
+    /// Parts of names.
+    pub names: Names,
+}
+
+/// Parts of names and what they tell.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Names {
+    /// Of what counts tries: `attempt`, `retries`.
+    pub attempts: Vec<String>,
+    /// Of functions that try again.
+    pub retries: Vec<String>,
+    /// Of functions that wait, where they cannot be followed.
+    pub sleeps: Vec<String>,
+    /// Of functions that wait if they are awaited.
+    pub waits: Vec<String>,
+    /// Of things that say how long to wait: `backoff`.
+    pub schedules: Vec<String>,
+    /// Of fields and methods that say how long to wait.
+    pub delays: Vec<String>,
+    /// Of fields that count tries after the first.
+    pub retry_counts: Vec<String>,
+    /// Of fields that only say where a count stands: `current`.
+    pub states: Vec<String>,
+    /// Of functions that ask whether to try again.
+    pub asks: Vec<String>,
+    /// Of functions that only speak of trying again: they ask, or say how often.
+    pub asks_only: Vec<String>,
+    /// Of functions that wait until something is so, at the start: `wait`, `check`.
+    pub waiting: Vec<String>,
+    /// The same, anywhere: `until`, `eventually`.
+    pub waiting_anywhere: Vec<String>,
+    /// Of functions that are called over and over again by others: `poll`.
+    pub polled: Vec<String>,
+    /// Of operations that connect.
+    pub connects: Vec<String>,
+    /// Of functions that run when a program starts.
+    pub starts: Vec<String>,
+    /// Of functions and operations that go on in the background.
+    pub background: Vec<String>,
+    /// Of what says that somebody wants it to end: `shutdown`, `cancelled`.
+    pub cancels: Vec<String>,
+    /// Of limits on time: `deadline`.
+    pub deadlines: Vec<String>,
+}
+
+/// How a wait waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wait {
+    /// It gives something to be awaited.
+    Awaited,
+    /// It waits at once and blocks its thread.
+    Blocking,
+    /// It gives something to be awaited; its argument is the point in time that is waited for.
+    Until,
+    /// It gives something to be awaited, of so many milliseconds.
+    AwaitedMillis,
+    /// It waits at once for so many milliseconds and blocks its thread.
+    BlockingMillis,
+    /// It waits at once for so many seconds and blocks its thread.
+    BlockingSeconds,
+}
+
+/// What a limit limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// A length of time.
+    For,
+    /// A point in time.
+    Until,
+}
+
+/// How the time is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// The point in time that it is.
+    Now,
+    /// The time since a point, which is the receiver or first argument.
+    Elapsed,
+    /// The time between two points.
+    Between,
+}
+
+/// What a wrapper says of what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wrapper {
+    /// It is what an operation gave.
+    Success,
+    /// It is how an operation failed.
+    Failure,
+    /// It is there.
+    Present,
+    /// Nothing is there.
+    Absent,
+}
+
+/// Whether something worked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It did.
+    Success,
+    /// It did not.
+    Failure,
+}
+
+/// A failure class of D-10, or several of them that code asks for at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Group {
+    Connect,
+    Unsent,
+    Reset,
+    TryTimeout,
+    Overload,
+    BadGateway,
+    Http500,
+    RateLimited,
+    Conflict,
+    Http400,
+    Unavailable,
+    Exhausted,
+    Deadline,
+    Aborted,
+    Internal,
+    Rejected,
+    BreakerOpen,
+    /// Every HTTP 5xx.
+    ServerError,
+    /// Every HTTP 4xx.
+    ClientError,
+}
+
+impl Group {
+    /// The classes of it.
+    pub fn classes(self) -> &'static [Class] {
+        match self {
+            Group::Connect => &[Class::Connect],
+            Group::Unsent => &[Class::Unsent],
+            Group::Reset => &[Class::Reset],
+            Group::TryTimeout => &[Class::TryTimeout],
+            Group::Overload => &[Class::Overload],
+            Group::BadGateway => &[Class::BadGateway],
+            Group::Http500 => &[Class::ServerError],
+            Group::RateLimited => &[Class::RateLimited],
+            Group::Conflict => &[Class::Conflict],
+            Group::Http400 => &[Class::ClientError],
+            Group::Unavailable => &[Class::Unavailable],
+            Group::Exhausted => &[Class::Exhausted],
+            Group::Deadline => &[Class::Deadline],
+            Group::Aborted => &[Class::Aborted],
+            Group::Internal => &[Class::Internal],
+            Group::Rejected => &[Class::Rejected],
+            Group::BreakerOpen => &[Class::BreakerOpen],
+            Group::ServerError => &[Class::Overload, Class::BadGateway, Class::ServerError],
+            Group::ClientError => &[Class::RateLimited, Class::Conflict, Class::ClientError],
+        }
+    }
+}
+
+/// The words of a name, lower-case: of `maxRetryCount`, `MAX_RETRY_COUNT` and `max_retry_count` they are `max`, `retry`, `count`.
+pub fn parts(name: &str) -> impl Iterator<Item = String> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut current = String::new();
+    let mut before = '_';
+    for letter in name.chars().take(256) {
+        let starts = letter.is_uppercase() && before.is_lowercase();
+        if (starts || !letter.is_alphanumeric()) && !current.is_empty() {
+            parts.push(std::mem::take(&mut current));
+        }
+        if letter.is_alphanumeric() {
+            current.extend(letter.to_lowercase());
+        }
+        before = letter;
+    }
+    if !current.is_empty() {
+        parts.push(current);
+    }
+    parts.into_iter()
+}
+
+/// Whether a name has one of these words in it.
+pub fn has(words: &[String], name: &str) -> bool {
+    parts(name).any(|part| words.contains(&part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fall_into_words() {
+        let of = |name: &str| parts(name).collect::<Vec<_>>();
+        assert_eq!(of("maxRetryCount"), ["max", "retry", "count"]);
+        assert_eq!(of("MAX_RETRY_COUNT"), ["max", "retry", "count"]);
+        assert_eq!(of("retryable_scan"), ["retryable", "scan"]);
+        assert_eq!(of("r#try"), ["r", "try"]);
+        assert!(of("").is_empty());
+    }
+}
