@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 pub use find::{FILE_NAME, find};
 pub use sections::{
-    CALL_KEYS, DIALECT_KEYS, ENVIRONMENT_KEYS, ISTIO_KEYS, LIMIT_KEYS, RULE_LEVELS, SCAN_KEYS, SERVICE_KEYS, TOP_KEYS,
+    CALL_KEYS, DIALECT_KEYS, ENVIRONMENT_KEYS, ISTIO_KEYS, LIBRARY_KEYS, LIMIT_KEYS, RULE_LEVELS, SCAN_KEYS,
+    SERVICE_KEYS, SHAPE_KEYS, TOP_KEYS, WHEN_KEYS, clause_keys,
 };
 
 /// One thing that is wrong with a retrylint.toml: where, what, and what would be right.
@@ -39,7 +40,7 @@ pub struct Config {
     pub limits: Limits,
     /// `[rules]`: the level of each rule that is named, by id.
     pub rules: BTreeMap<String, RuleLevel>,
-    /// `[dialects.…]`.
+    /// `[dialects.…]` and `[[library]]`.
     pub read: ReadSettings,
     /// `[[environment]]`, in the order written: of two that take a path the first has it.
     pub environments: Vec<Environment>,

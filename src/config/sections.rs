@@ -1,8 +1,13 @@
 //! The sections of retrylint.toml, each read once, every fault noted.
 
+use std::sync::Arc;
+
 use super::{Config, ConfigError, Environment, RuleLevel};
 use crate::facts::{CallSource, Evidence, Facts, Host, Nanos, Service, ServiceRef, ServiceSource};
 use crate::finding::Severity;
+/// Keys of `[[library]]`, of its shapes, and of what they say of some versions.
+pub use crate::read::code::catalogue::format::{LIBRARY_KEYS, SHAPE_KEYS, WHEN_KEYS, clause_keys};
+use crate::read::code::catalogue::format::{Origin, library};
 use crate::read::data::tree::{Entry, Node, Tree};
 /// Keys of a service: those of a manifest, but for its calls.
 pub use crate::read::manifests::services::OWN_KEYS as SERVICE_KEYS;
@@ -14,7 +19,7 @@ use crate::read::vocabulary::{Faults, fields, plain, texts};
 use crate::scan::Globs;
 
 /// Tables at the top.
-pub const TOP_KEYS: &[&str] = &["scan", "limits", "rules", "services", "calls", "environment", "dialects"];
+pub const TOP_KEYS: &[&str] = &["scan", "limits", "rules", "services", "calls", "environment", "dialects", "library"];
 /// Keys of `[scan]`.
 pub const SCAN_KEYS: &[&str] = &["include", "exclude", "follow-ignore-files", "max-file-size"];
 /// Keys of `[limits]`.
@@ -80,6 +85,7 @@ impl<'r> Reader<'r> {
                 "dialects" => self.table(&entry, Self::dialect),
                 "calls" => self.tables(&entry, Self::call),
                 "environment" => self.tables(&entry, Self::environment),
+                "library" => self.tables(&entry, Self::library),
                 _ => self.faults.unknown_key(&entry, "retrylint.toml", TOP_KEYS),
             }
         }
@@ -221,6 +227,13 @@ impl<'r> Reader<'r> {
             (Some(name), Some(paths)) => self.config.environments.push(Environment { name, paths }),
             _ => self.faults.add(node.span(), "`[[environment]]` needs both `name` and `paths`", None),
         }
+    }
+
+    fn library(&mut self, node: Node<'_>) {
+        // Facts are read without the list of rules; then nobody looks at advice either.
+        let rules = Some(self.rules).filter(|rules| !rules.is_empty());
+        let library = library(node, Origin::Settings, rules, &mut self.faults);
+        self.config.read.libraries.extend(library.map(Arc::new));
     }
 
     fn dialect(&mut self, entry: &Entry<'_>) {

@@ -60,6 +60,17 @@ emits = "503"
 from = "web"
 to = "checkout"
 per-request = 2
+
+[[library]]
+name = "acme-net"
+language = "rust"
+roots = ["acme_net::retry"]
+[[library.shape]]
+is = "run"
+call = ["acme_net::retry::with_retry"]
+params = ["label", "times", "base_ms", "op"]
+operation = "$op"
+sets = { attempts = "$times", backoff = "exponential", base = "$base_ms ms", jitter = "full", budget = { ratio = 0.1, floor = "3/s" } }
 "#;
 
 #[test]
@@ -110,7 +121,8 @@ fn services_and_calls_become_facts_of_the_file() {
     assert_eq!(facts.services[1].emits.as_ref().unwrap().known(), Some(&Class::Overload));
     let [call] = facts.calls.try_into().unwrap();
     assert_eq!((call.source, call.span.file), (CallSource::Settings, FileId(7)));
-    assert_eq!((call.caller.host.display(), call.callee.host.display()), ("web".into(), "checkout".into()));
+    let shown = [call.caller.service(), call.callee.service()].map(|service| service.unwrap().host.display());
+    assert_eq!(shown, ["web", "checkout"]);
     assert_eq!(call.per_request.known(), Some(&2.0));
     assert_eq!(facts.problems, []);
 }
@@ -299,6 +311,10 @@ mod schema {
             ("/properties/dialects/properties/istio", ISTIO_KEYS),
             ("/$defs/service", SERVICE_KEYS),
             ("/$defs/call", CALL_KEYS),
+            ("/$defs/library", LIBRARY_KEYS),
+            ("/$defs/shape", SHAPE_KEYS),
+            ("/$defs/shape/properties/when/items", WHEN_KEYS),
+            ("/$defs/clause", &clause_keys()),
         ] {
             assert_eq!(keys(pointer), known.iter().map(ToString::to_string).collect(), "{pointer}");
         }
@@ -327,6 +343,10 @@ mod schema {
             "[services.web]\ncalls = []\n",
             "[services.web]\naccept = { max-amplification = 9 }\n",
             "[scan]\nmax-file-size = 'big'\n",
+            "[[library]]\nname = 'a'\nlanguage = 'b'\nroots = ['a']\n",
+            "[[library]]\nname = 'a'\nlanguage = 'b'\nroots = ['a']\n[[library.shape]]\nis = 'runs'\ncall = 'a'\n",
+            "[[library]]\nname = 'a'\nlanguage = 'b'\nroots = ['a']\n[[library.shape]]\nis = 'run'\ncall = 'a'\nsets = { tries = 3 }\n",
+            "[[library]]\nname = 'a'\nlanguage = 'b'\nroots = ['a']\n[[library.shape]]\nis = 'run'\ncall = 'a'\nsets = { retries = 'three' }\n",
         ] {
             assert!(!is_valid(text), "{text}");
             assert!(Config::parse(text, RULES).is_err(), "{text}");
