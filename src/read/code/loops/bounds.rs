@@ -1,0 +1,309 @@
+//! How many tries a loop makes: it is run until it ends, every try failing (rust-crates.md 10.2). Where it does not end by what is
+//! known, what it asks before going on says why.
+
+use super::Candidate;
+use super::classify::Verdict;
+use super::run::{Compared, End, Leaving, Machine, Mode, Origins, State, Step, Unknown};
+use crate::facts::{Attempts, Nanos, Sourced, Why};
+use crate::read::code::loops::run::number;
+use crate::read::code::tree::{Exit, Id, Kind, LoopKind};
+use crate::source::Span;
+
+/// Passes that are run at most.
+const PASSES: u32 = 1000;
+/// Passes after which a loop that nothing counts is taken to go on for ever.
+const ENOUGH: u32 = 6;
+/// A bound beyond which a loop has none.
+const ENDLESS: f64 = 1e6;
+/// States that are carried on side by side.
+const STATES: usize = 4;
+
+/// How a loop is bounded.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// All tries.
+    pub attempts: Sourced<Attempts>,
+    /// A limit on time that is looked at between tries, where there is one.
+    pub time: Option<Sourced<Nanos>>,
+    /// How it ends when all tries have failed, with everything that happened; none where it does not end.
+    pub last: Vec<End>,
+    /// Whether it ends when somebody wants it to.
+    pub is_cancelled: bool,
+}
+
+/// Runs a loop to its end.
+pub fn count(candidate: &Candidate, verdict: &Verdict) -> Bound {
+    let machine = candidate.machine(Mode::Count, &verdict.ops);
+    let mut states = vec![machine.start()];
+    let mut gates = Gates::default();
+    let mut before: Vec<Compared> = Vec::new();
+    let mut last: Vec<End> = Vec::new();
+    let mut passes = 0;
+    if !machine.begins(&states[0]) {
+        states.clear();
+    }
+    while !states.is_empty() && passes < PASSES && !machine.is_exhausted() {
+        passes += 1;
+        let mut compared = Vec::new();
+        let mut on: Vec<State> = Vec::new();
+        let mut off = Vec::new();
+        for state in states {
+            for end in machine.pass(passes, state) {
+                gates.see(&end);
+                match end.how {
+                    Leaving::GoesOn => join(&mut on, end.state),
+                    _ => off.push(end),
+                }
+            }
+            compared.extend(machine.comparisons());
+        }
+        on.sort_by_key(|state| std::cmp::Reverse(tries(state)));
+        on.truncate(STATES);
+        if on.is_empty() {
+            let bound = flipped(&before, &compared).or_else(|| candidate.range_span(&machine));
+            last = off;
+            return finished(candidate, verdict, last, bound, gates.is_cancelled());
+        }
+        let counting = compared.iter().map(|one| one.distance).fold(f64::INFINITY, f64::min);
+        let length = candidate.known_len(&machine);
+        let next = counting.min(length.unwrap_or(f64::INFINITY));
+        if passes >= ENOUGH && next > ENDLESS {
+            break;
+        }
+        if passes >= ENOUGH
+            && let Some(len) = length.filter(|len| *len > f64::from(PASSES) && counting > *len)
+        {
+            // Nothing but the range ends it, however long that is.
+            let span = candidate.range_span(&machine).unwrap_or(candidate.span());
+            let attempts = Sourced::written(Attempts::Times(len as u64), span);
+            return Bound { attempts, time: gates.time(), last, is_cancelled: gates.is_cancelled() };
+        }
+        before = compared;
+        states = on;
+    }
+    let span = candidate.span();
+    let attempts = match gates.unknown(candidate) {
+        Some((why, span)) => Sourced::unknown(why, span),
+        None if machine.is_exhausted() || passes >= PASSES => {
+            Sourced::unknown(Why::Other("a loop that is not followed to its end".into()), span)
+        }
+        None if gates.time.is_some() => {
+            Sourced::written(Attempts::ByTime, gates.time.as_ref().map_or(span, |(_, at)| *at))
+        }
+        None => Sourced::written(Attempts::Unbounded, span),
+    };
+    Bound { attempts, time: gates.time(), last, is_cancelled: gates.is_cancelled() }
+}
+
+fn finished(
+    candidate: &Candidate,
+    verdict: &Verdict,
+    last: Vec<End>,
+    bound: Option<Span>,
+    is_cancelled: bool,
+) -> Bound {
+    let most = last.iter().map(|end| tries(&end.state)).max().unwrap_or(0);
+    // Where the operation is called from elsewhere, each pass is a try.
+    let passes = last.iter().map(|end| end.state.steps.iter().filter(|step| matches!(step, Step::Pass)).count()).max();
+    let most = if most == 0 { passes.unwrap_or(0) } else { most };
+    let before = candidate.tries_before(verdict);
+    let span = bound.unwrap_or(candidate.span());
+    let attempts = match most + before {
+        0 => Sourced::unknown(Why::Other("a loop that never runs".into()), span),
+        all => Sourced::written(Attempts::Times(all as u64), span),
+    };
+    Bound { attempts, time: None, last, is_cancelled }
+}
+
+/// How often the operation was called on the way to a state.
+pub fn tries(state: &State) -> usize {
+    state.steps.iter().filter(|step| matches!(step, Step::Try)).count()
+}
+
+/// Adds a state, unless one goes on like it: then the one with more waits stays.
+fn join(states: &mut Vec<State>, state: State) {
+    let waits = |state: &State| state.steps.iter().filter(|step| matches!(step, Step::Wait(_))).count();
+    match states.iter_mut().find(|known| known.holds_the_same(&state)) {
+        Some(known) if (tries(&state), waits(&state)) > (tries(known), waits(known)) => *known = state,
+        Some(_) => {}
+        None => states.push(state),
+    }
+}
+
+/// The bound of the comparison that came out otherwise than in the pass before.
+fn flipped(before: &[Compared], now: &[Compared]) -> Option<Span> {
+    let is_new = |one: &&Compared| before.iter().any(|known| known.node == one.node && known.holds != one.holds);
+    let found = now.iter().rev().find(is_new).or_else(|| if before.is_empty() { now.last() } else { None });
+    found.and_then(|one| one.bound)
+}
+
+/// Conditions of which one way leads out of the loop and another one on.
+#[derive(Default)]
+struct Gates {
+    on: Vec<(Id, usize)>,
+    off: Vec<(Id, usize, Unknown)>,
+    time: Option<(Option<Nanos>, Span)>,
+}
+
+impl Gates {
+    fn see(&mut self, end: &End) {
+        for choice in &end.state.log.choices {
+            if end.how == Leaving::GoesOn {
+                if self.on.len() < 512 && !self.on.contains(&(choice.node, choice.way)) {
+                    self.on.push((choice.node, choice.way));
+                }
+            } else if self.off.len() < 512
+                && !self.off.iter().any(|(node, way, _)| *node == choice.node && *way == choice.way)
+            {
+                self.off.push((choice.node, choice.way, choice.on.clone()));
+            }
+        }
+    }
+
+    /// Those that end it: on one way it never goes on, on another it does.
+    fn all(&self) -> impl Iterator<Item = (Id, &Unknown)> {
+        let ends = |(node, way, _): &&(Id, usize, Unknown)| {
+            self.on.iter().any(|(on, _)| on == node) && !self.on.contains(&(*node, *way))
+        };
+        self.off.iter().filter(ends).map(|(node, _, on)| (*node, on))
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.all().any(|(_, on)| on.from.has(Origins::CANCEL))
+    }
+
+    /// Why it cannot be told how many tries there are.
+    fn unknown(&mut self, candidate: &Candidate) -> Option<(Why, Span)> {
+        let mut time = None;
+        let mut why = None;
+        for (node, on) in self.all() {
+            let from = on.from;
+            let is_error = from.has(Origins::ERROR.and(Origins::ANSWER));
+            if from.has(Origins::CLOCK) {
+                let limit = on.limit.as_ref().and_then(|limit| limit.exact()).map(number::nanos);
+                let at = on.limit.as_ref().and_then(|limit| limit.span).unwrap_or(candidate.unit.span(node));
+                time = time.or(Some((limit, at)));
+            } else if from.has(Origins::SCHEDULE) {
+                why = why.or_else(|| Some(reason(candidate, node, on, "decided by")));
+            } else if from.has(Origins::COUNT) || from.has(Origins::ITEM) {
+                why = Some(reason(candidate, node, on, "ends by"));
+            } else if !is_error && !from.has(Origins::CANCEL) && from != Origins::NOTHING {
+                why = why.or_else(|| Some(reason(candidate, node, on, "ends by")));
+            }
+        }
+        self.time = time;
+        why
+    }
+
+    fn time(&self) -> Option<Sourced<Nanos>> {
+        let (limit, span) = self.time?;
+        Some(match limit {
+            Some(limit) => Sourced::written(limit, span),
+            None => Sourced::unknown(Why::Other("a point in time from elsewhere".into()), span),
+        })
+    }
+}
+
+fn reason(candidate: &Candidate, node: Id, on: &Unknown, how: &str) -> (Why, Span) {
+    match &on.why {
+        Some(why) => (why.0.clone(), why.1),
+        None => {
+            let text = candidate.spoken(node);
+            let why = if text.is_empty() { "decided at run time".to_owned() } else { format!("{how} `{text}`") };
+            (Why::Other(why.into()), candidate.unit.span(node))
+        }
+    }
+}
+
+impl Candidate<'_> {
+    /// How many elements the loop goes through, if it does and that is known.
+    fn known_len(&self, machine: &Machine) -> Option<f64> {
+        match machine.gone_through(self.over()?)? {
+            super::run::Val::List(items) => Some(items.len() as f64),
+            super::run::Val::Series(series) => series.known_len(),
+            _ => None,
+        }
+    }
+
+    /// Where it is written how many elements that are.
+    fn range_span(&self, machine: &Machine) -> Option<Span> {
+        match machine.gone_through(self.over()?)? {
+            super::run::Val::Series(series) => series.len.as_ref()?.as_number()?.span,
+            _ => Some(self.unit.span(self.over()?)),
+        }
+    }
+
+    fn over(&self) -> Option<Id> {
+        match self.unit.kind(self.id) {
+            Kind::Loop { kind: LoopKind::Count { range, .. }, .. } => Some(*range),
+            Kind::Loop { kind: LoopKind::Each { over, .. }, .. } => match self.unit.kind(*over) {
+                Kind::Method { on, name, .. } if self.words.loops.numberings.iter().any(|one| **one == **name) => {
+                    Some(*on)
+                }
+                _ => Some(*over),
+            },
+            _ => None,
+        }
+    }
+
+    /// Tries before the loop: the same call, whose failure leads into it.
+    fn tries_before(&self, verdict: &Verdict) -> usize {
+        let unit = self.unit;
+        let Some(called) = verdict.hearts.first().and_then(|heart| self.called(*heart)) else { return 0 };
+        let mut inside = self.id;
+        for around in unit.around(self.id) {
+            match unit.kind(around) {
+                Kind::Block(ids) => {
+                    let at = ids.iter().position(|id| unit.is_below(inside, *id)).unwrap_or(0);
+                    for id in ids.iter().take(at).rev() {
+                        let calls = |one: Id| self.called(one).as_ref() == Some(&called) && !self.is_deferred(one, *id);
+                        if unit.below(*id).any(calls) && self.leads_on(*id) {
+                            return 1;
+                        }
+                    }
+                }
+                Kind::Function { .. } | Kind::Closure { .. } | Kind::Loop { .. } => return 0,
+                _ => {}
+            }
+            inside = around;
+        }
+        0
+    }
+
+    /// Whether a node stands in a closure or loop within a statement.
+    fn is_deferred(&self, id: Id, statement: Id) -> bool {
+        let mut around =
+            self.unit.around(id).take_while(|around| *around >= id && self.unit.is_below(*around, statement));
+        around.any(|around| matches!(self.unit.kind(around), Kind::Closure { .. } | Kind::Loop { .. }))
+    }
+
+    /// Whether a statement before the loop is left on success, or keeps its result for the condition of the loop.
+    fn leads_on(&self, statement: Id) -> bool {
+        let unit = self.unit;
+        let leaves = |id: Id| match unit.kind(id) {
+            Kind::Branch { arms, .. } => arms.iter().any(|arm| {
+                matches!(arm.test, crate::read::code::tree::Test::Success { .. })
+                    && unit
+                        .below(arm.body)
+                        .any(|id| matches!(unit.kind(id), Kind::Exit { how: Exit::Return | Exit::Break, .. }))
+            }),
+            _ => false,
+        };
+        let keeps = match (unit.kind(statement), unit.kind(self.id)) {
+            (Kind::Let { names, .. }, Kind::Loop { kind: LoopKind::While(test), .. }) => {
+                unit.below(*test).any(|id| matches!(unit.kind(id), Kind::Name(name) if names.contains(&name.text)))
+            }
+            _ => false,
+        };
+        keeps || unit.below(statement).any(leaves)
+    }
+
+    /// What a call calls, as text: the callee and the receiver.
+    fn called(&self, id: Id) -> Option<String> {
+        match self.unit.kind(id) {
+            Kind::Call { of, .. } => self.unit.callee(*of).map(|name| name.best().to_owned()),
+            Kind::Method { on, name, .. } => Some(format!("{}.{name}", self.spoken(*on))),
+            _ => None,
+        }
+    }
+}

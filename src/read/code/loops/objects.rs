@@ -1,0 +1,263 @@
+//! Objects of the project's own that say how often and how long: retry parameters, things that deal out delays. Where one is made
+//! with known numbers, a policy is described, whoever uses it.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::Candidate;
+use super::run::number::Number;
+use super::run::value::Record;
+use super::run::{Machine, Mode, Val};
+use super::series::{Delay, fit};
+use crate::facts::{
+    Attempts, Backoff, BackoffKind, Classes, Confidence, Dialect, InCode, Jitter, Limit, Nanos, Policy, PolicyKind,
+    Sourced, Why,
+};
+use crate::read::code::project::Project;
+use crate::read::code::site::{Finder, Site};
+use crate::read::code::tree::{Id, Kind, Name, Place, Sym, Unit};
+use crate::read::code::words::Words;
+use crate::read::code::words::loops::{has, parts};
+use crate::read::code::words::values::Operation;
+use crate::source::Span;
+
+/// Delays that are asked for.
+const ASKED: usize = 8;
+/// Delays after which a thing that deals them out has no end.
+const ENDLESS: usize = 64;
+/// A count beyond which there is none.
+const COUNTLESS: f64 = 1e6;
+
+/// The policies that a unit describes.
+pub fn sites(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {
+    let mut sites: Vec<Site> = Vec::new();
+    for (id, node) in unit.ids() {
+        let is_made = match &node.kind {
+            Kind::Record { of: Some(_), fields, .. } => {
+                let named = fields.iter().filter_map(|field| field.name.as_ref());
+                let names: Vec<&Sym> = named.collect();
+                names.iter().any(|name| counts(words, name)) && names.iter().any(|name| delays(words, name))
+            }
+            Kind::Call { of, .. } => unit.callee(*of).is_some_and(|name| makes(words, name)) && !is_link(unit, id),
+            Kind::Method { .. } => starts_as(words, unit, id) && !is_link(unit, id),
+            _ => false,
+        };
+        if !is_made {
+            continue;
+        }
+        let candidate = Candidate::new(project, words, unit, id);
+        sites.extend(described(&candidate));
+    }
+    // What is made of something that is described itself is the outer one.
+    let spans: Vec<Span> = sites.iter().map(|site| site.policy.span).collect();
+    let is_inner =
+        |span: &Span| spans.iter().any(|other| other != span && other.start <= span.start && span.end <= other.end);
+    sites.retain(|site| !is_inner(&site.policy.span));
+    sites
+}
+
+/// Whether a field says how many tries there are.
+fn counts(words: &Words, field: &str) -> bool {
+    let names = &words.loops.names;
+    has(&names.attempts, field) && parts(field).all(|part| !names.states.contains(&part))
+}
+
+/// Whether a field says how long to wait.
+fn delays(words: &Words, field: &str) -> bool {
+    has(&words.loops.names.delays, field)
+}
+
+/// Whether a function is one of a type that says by its name what it is for: `RetryParams::standard`, `Backoff::new`.
+fn makes(words: &Words, name: &Name) -> bool {
+    let path = name.best();
+    let owner = path.rsplit("::").nth(1).unwrap_or_default();
+    let is_type = owner.starts_with(char::is_uppercase);
+    is_type && (has(&words.loops.names.schedules, owner) || has(&words.loops.names.retries, owner))
+}
+
+/// Whether a chain begins with such a function.
+fn starts_as(words: &Words, unit: &Unit, id: Id) -> bool {
+    const LONGEST: usize = 32;
+    let mut id = id;
+    for _ in 0..LONGEST {
+        match unit.kind(id) {
+            Kind::Method { on, .. } => id = *on,
+            Kind::Call { of, .. } => return unit.callee(*of).is_some_and(|name| makes(words, name)),
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Whether a call is the receiver of a method: the chain goes on.
+fn is_link(unit: &Unit, id: Id) -> bool {
+    unit.parent(id).is_some_and(|parent| matches!(unit.kind(parent), Kind::Method { on, .. } if *on == id))
+}
+
+fn described(candidate: &Candidate) -> Option<Site> {
+    let machine = candidate.machine(Mode::Count, &[]);
+    let value = machine.value_before(candidate.id);
+    let record = match &value {
+        Val::Record(record) => record.clone(),
+        Val::Good(inner) | Val::Present(inner) => match &**inner {
+            Val::Record(record) => record.clone(),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let methods = Methods::of(candidate, &record)?;
+    let at = candidate.span();
+    let (attempts, series) = match &methods.next {
+        Some(next) => dealt(candidate, &machine, next, &record),
+        None => {
+            let attempts = counted(candidate, &record)?;
+            let tries = match attempts.known() {
+                Some(Attempts::Times(1)) => Vec::new(),
+                _ => methods.nth.as_ref().map(|nth| asked(candidate, &machine, nth, &record)).unwrap_or_default(),
+            };
+            (attempts, tries)
+        }
+    };
+    attempts.known()?;
+    let name = candidate.shown_function().unwrap_or_else(|| record.last().to_owned());
+    let mut policy = Policy::new(Dialect::Code, "in-house", "the code", at, name.as_str());
+    policy.kind = PolicyKind::Library;
+    if attempts.known() == Some(&Attempts::Times(1)) {
+        (policy.backoff, policy.jitter) = (none(at), Sourced::written(Jitter::NONE, at));
+    } else if series.is_empty() {
+        let why = || Why::Other("decided where it is used".into());
+        policy.backoff.kind = Sourced::unknown(why(), at);
+        policy.jitter = Sourced::unknown(why(), at);
+    } else {
+        let fitted = fit(at, &series);
+        (policy.backoff, policy.jitter) = (fitted.backoff, fitted.jitter);
+    }
+    policy.attempts = attempts;
+    policy.retries_on = Sourced::written(Classes::ASSUMED, at);
+    policy.confidence = Confidence::Medium;
+    policy.in_code =
+        Some(Box::new(InCode { function: candidate.shown_function().map(Into::into), ..InCode::default() }));
+    Some(Site {
+        policy,
+        construct: candidate.id,
+        operations: Vec::new(),
+        from: Finder::Loops,
+        uses: vec![at],
+        is_described: true,
+    })
+}
+
+/// What an object can be asked.
+struct Methods {
+    /// For the next delay; it has no more when that is absent.
+    next: Option<Place>,
+    /// For the delay before the n-th retry.
+    nth: Option<Place>,
+}
+
+impl Methods {
+    /// The methods of the project's own type that a record is of; none for what comes from elsewhere.
+    fn of(candidate: &Candidate, record: &Record) -> Option<Methods> {
+        let full = record.of.as_ref()?.full.as_ref()?;
+        let place = candidate.project.item(candidate.unit, full)?;
+        let names = &candidate.words.loops.names;
+        let own = match place.kind() {
+            Kind::Type { name, .. } => Sym::clone(name),
+            _ => return None,
+        };
+        let mut methods = Methods { next: None, nth: None };
+        for (id, node) in place.unit.ids() {
+            let Kind::Function { name, owner: Some(owner), params, returns: Some(returns), body: Some(_), .. } =
+                &node.kind
+            else {
+                continue;
+            };
+            if owner.last() != &*own {
+                continue;
+            }
+            let is_time = candidate.words.loops.time_types.iter().any(|ty| **ty == *returns.last());
+            let is_next = candidate.words.values.methods.get(name) == Some(Operation::Successive);
+            let speaks = has(&names.delays, name) || is_next;
+            match params.len() {
+                1 if speaks && (is_next || !is_time) && methods.next.is_none() => methods.next = Some(place.at(id)),
+                2 if speaks && is_time && methods.nth.is_none() => methods.nth = Some(place.at(id)),
+                _ => {}
+            }
+        }
+        Some(methods)
+    }
+}
+
+/// How many tries a record says there are.
+fn counted(candidate: &Candidate, record: &Record) -> Option<Sourced<Attempts>> {
+    let (name, value) = record.fields.iter().find(|(name, _)| counts(candidate.words, name))?;
+    let number = value.as_number()?;
+    let count = number.exact()?;
+    let span = number.span.unwrap_or(candidate.span());
+    if count > COUNTLESS {
+        return Some(Sourced::written(Attempts::Unbounded, span));
+    }
+    // Retries come after the first try.
+    let more = if has(&candidate.words.loops.names.retry_counts, name) { 1 } else { 0 };
+    let tries = (count as u64).saturating_add(more).max(1);
+    Some(Sourced::written(Attempts::Times(tries), span))
+}
+
+/// The delays of something that deals them out, and how many tries they make.
+fn dealt(
+    candidate: &Candidate,
+    machine: &Machine,
+    next: &Place,
+    record: &Rc<Record>,
+) -> (Sourced<Attempts>, Vec<Delay>) {
+    let span = candidate.span();
+    let mut series = Vec::new();
+    let mut object = Val::Record(record.clone());
+    for _ in 0..ENDLESS {
+        let Some((value, changed)) = machine.ask(candidate.id, next, object.clone(), Vec::new()) else {
+            return (Sourced::unknown(Why::Other("delays that are not followed".into()), span), series);
+        };
+        let number = match &value {
+            // An object that deals out nothing at all is more likely misread than made for a single try.
+            Val::Absent if series.is_empty() => {
+                return (Sourced::unknown(Why::Other("delays that are not followed".into()), span), series);
+            }
+            Val::Absent => {
+                let tries = series.len() as u64 + 1;
+                return (Sourced::written(Attempts::Times(tries), span), series);
+            }
+            value => value.as_number().cloned(),
+        };
+        let Some(number) = number else {
+            return (Sourced::unknown(Why::Other("delays that are not followed".into()), span), series);
+        };
+        series.push(delay(candidate, number));
+        object = changed;
+    }
+    (Sourced::written(Attempts::Unbounded, span), series)
+}
+
+/// The delays that are asked for by their number, from 0, or from 1 where 0 is refused.
+fn asked(candidate: &Candidate, machine: &Machine, nth: &Place, record: &Rc<Record>) -> Vec<Delay> {
+    let at = |n: usize| {
+        let number = Val::number(Number::whole(n as i128, None).varying());
+        let (value, _) = machine.ask(candidate.id, nth, Val::Record(record.clone()), vec![number])?;
+        value.as_number().cloned()
+    };
+    let from = usize::from(at(0).is_none());
+    (from..from + ASKED).map_while(|n| at(n).map(|number| delay(candidate, number))).collect()
+}
+
+fn delay(candidate: &Candidate, number: Number) -> Delay {
+    Delay { number: Some(number), why: None, node: candidate.id }
+}
+
+fn none(at: Span) -> Backoff {
+    Backoff {
+        kind: Sourced::written(BackoffKind::None, at),
+        base: Sourced::written(Nanos::ZERO, at),
+        factor: Sourced::written(1.0, at),
+        cap: Sourced::written(Limit::None, at),
+        skip: 0,
+    }
+}

@@ -1,0 +1,225 @@
+//! One way through the code: what variables hold, what was decided, what happened.
+
+use super::value::{Origins, Record, Try, Unknown, Val};
+use crate::read::code::tree::{Id, Sym};
+use std::rc::Rc;
+
+/// One way through the code.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// Variables, innermost last.
+    slots: Vec<Slot>,
+    /// Where the variables of the function that is run begin.
+    base: usize,
+    /// What was decided of operations: whether they failed.
+    decided: Vec<(u32, bool)>,
+    /// What happened in this pass.
+    pub log: Log,
+    /// Tries and waits of all passes; kept where tries are counted.
+    pub steps: Vec<Step>,
+    /// How often something was taken to be other than it is, to see what comes beyond the last pass.
+    pub against: u32,
+    /// The exit by which it left.
+    pub exit: Option<Id>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Slot {
+    name: Sym,
+    value: Val,
+}
+
+/// What happened in one pass.
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    /// Operations of which it was asked whether they worked.
+    pub tries: Vec<Tried>,
+    /// Waits at the loop's own level.
+    pub waits: Vec<Waited>,
+    /// What was decided without being known.
+    pub choices: Vec<Choice>,
+    /// Where something was logged or counted.
+    pub observed: Option<Id>,
+    /// Whether the pass ended with a `continue`.
+    pub continued: bool,
+}
+
+/// An operation of which it was asked whether it worked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tried {
+    /// The operation.
+    pub of: Try,
+    /// Whether it failed.
+    pub failed: bool,
+}
+
+/// A wait.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waited {
+    /// The call that waits; in the loop's own file.
+    pub node: Id,
+    /// For how long.
+    pub delay: Val,
+    /// Whether it blocks the thread.
+    pub is_blocking: bool,
+}
+
+/// Something that could not be decided; the state goes one way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The condition, or the branch.
+    pub node: Id,
+    /// Which way: of a condition 1 if it holds, of a branch the arm.
+    pub way: usize,
+    /// What it rests on.
+    pub on: Unknown,
+}
+
+/// A try or a wait.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// The operation is called.
+    Try,
+    /// A wait.
+    Wait(Waited),
+    /// A new pass begins.
+    Pass,
+}
+
+impl State {
+    /// Where variables stand now; see [`State::leave`].
+    pub fn enter(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Lets go of the variables that came since.
+    pub fn leave(&mut self, depth: usize) {
+        self.slots.truncate(depth);
+    }
+
+    /// A function begins: its variables alone are in sight. Gives what [`State::leave_function`] wants.
+    pub fn enter_function(&mut self) -> (usize, usize) {
+        let before = (self.base, self.slots.len());
+        self.base = self.slots.len();
+        before
+    }
+
+    /// It ends.
+    pub fn leave_function(&mut self, before: (usize, usize)) {
+        self.slots.truncate(before.1);
+        self.base = before.0;
+    }
+
+    /// Whether a function is being run that the loop calls.
+    pub fn is_elsewhere(&self) -> bool {
+        self.base > 0
+    }
+
+    /// A new variable.
+    pub fn bind(&mut self, name: &Sym, value: Val) {
+        if self.slots.len() < 4096 {
+            self.slots.push(Slot { name: Sym::clone(name), value });
+        }
+    }
+
+    /// What a variable holds.
+    pub fn get(&self, name: &str) -> Option<&Val> {
+        self.slots.iter().skip(self.base).rev().find(|slot| *slot.name == *name).map(|slot| &slot.value)
+    }
+
+    /// Gives a variable a value; false if there is none of that name.
+    pub fn set(&mut self, name: &str, value: Val) -> bool {
+        let base = self.base;
+        match self.slots.iter_mut().skip(base).rev().find(|slot| *slot.name == *name) {
+            Some(slot) => {
+                slot.value = value;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Gives a field of a variable a value; false if that variable holds nothing with fields.
+    pub fn set_field(&mut self, name: &str, path: &[Sym], value: Val) -> bool {
+        let Some(Val::Record(record)) = self.get(name).cloned() else { return false };
+        let Some(changed) = with_field(&record, path, value) else { return false };
+        self.set(name, Val::Record(Rc::new(changed)))
+    }
+
+    /// Whether an operation failed, if that was decided.
+    pub fn failed(&self, one: Try) -> Option<bool> {
+        self.decided.iter().rev().find(|(serial, _)| *serial == one.serial).map(|(_, failed)| *failed)
+    }
+
+    /// Decides whether an operation failed.
+    pub fn decide(&mut self, one: Try, failed: bool) {
+        if self.decided.len() >= 64 {
+            self.decided.drain(..32);
+        }
+        self.decided.push((one.serial, failed));
+        self.log.tries.push(Tried { of: one, failed });
+    }
+
+    /// Notes that something was decided without being known.
+    pub fn choose(&mut self, node: Id, way: usize, on: &Unknown) {
+        self.log.choices.push(Choice { node, way, on: on.clone() });
+    }
+
+    /// A new pass begins.
+    pub fn begin_pass(&mut self) {
+        self.log = Log::default();
+        self.steps.push(Step::Pass);
+    }
+
+    /// Forgets what was tried since, but for what was handed over.
+    pub fn keep_given(&mut self, since: usize) {
+        let all: Vec<Tried> = self.log.tries.drain(since.min(self.log.tries.len())..).collect();
+        self.log.tries.extend(all.into_iter().filter(|tried| tried.of.from.has(Origins::GIVEN)));
+    }
+
+    /// Forgets the waits among the steps that came since; tries are tries wherever they stand.
+    pub fn keep_tries(&mut self, since: usize) {
+        let tries: Vec<Step> =
+            self.steps.drain(since.min(self.steps.len())..).filter(|step| matches!(step, Step::Try)).collect();
+        self.steps.extend(tries);
+    }
+
+    /// Whether two states go on alike: the same variables, tries and waits.
+    pub fn is_like(&self, other: &State) -> bool {
+        self.slots == other.slots
+            && self.log.tries == other.log.tries
+            && self.log.waits.len() == other.log.waits.len()
+            && self.log.waits.iter().zip(&other.log.waits).all(|(a, b)| a.node == b.node)
+            && self.log.observed.is_some() == other.log.observed.is_some()
+    }
+
+    /// Whether two states begin the next pass alike.
+    pub fn holds_the_same(&self, other: &State) -> bool {
+        self.slots == other.slots
+    }
+
+    /// Of two states that go on alike, what can be said of both: choices that differ were none.
+    pub fn merge(&mut self, other: &State) {
+        self.log.choices.retain(|choice| other.log.choices.contains(choice));
+    }
+}
+
+/// A record with one field changed; fields of fields are gone down to.
+fn with_field(record: &Record, path: &[Sym], value: Val) -> Option<Record> {
+    let (first, rest) = path.split_first()?;
+    let mut changed = record.clone();
+    let at = changed.fields.iter().position(|(field, _)| field == first);
+    let value = match (rest, at) {
+        ([], _) => value,
+        (rest, Some(at)) => match changed.fields.get(at) {
+            Some((_, Val::Record(inner))) => Val::Record(Rc::new(with_field(inner, rest, value)?)),
+            _ => return None,
+        },
+        (_, None) => return None,
+    };
+    match at.and_then(|at| changed.fields.get_mut(at)) {
+        Some((_, field)) => *field = value,
+        None => changed.fields.push((Sym::clone(first), value)),
+    }
+    Some(changed)
+}

@@ -1,0 +1,178 @@
+//! The shapes of rust-crates.md 10.2, with the tries and delays that they make.
+
+use super::check;
+
+#[test]
+fn generated_idioms_are_counted_exactly() {
+    check(&[
+        (
+            "for n 250ms, whatever the last one",
+            "let mut last = None;
+             for attempt in 0..4 { match get().await { Ok(body) => return Ok(body), Err(e) => { tracing::warn!(\"{e}\"); last = Some(e); } }
+               tokio::time::sleep(Duration::from_millis(250)).await; }
+             Err(last.unwrap())",
+            "4 fixed 250ms none",
+        ),
+        (
+            "while",
+            "let mut tries = 0; while tries < 3 { if let Ok(body) = get().await { return Ok(body); } tries += 1; sleep(Duration::from_secs(1)).await; }
+             Err(anyhow!(\"gave up\"))",
+            "3 fixed 1s none",
+        ),
+        (
+            "loop with full jitter",
+            "let mut attempt = 0u32; loop { match get().await { Ok(body) => return Ok(body), Err(e) => { attempt += 1; if attempt >= 5 { return Err(e); }
+               let ceil = (50u64 << attempt.min(6)).min(2_000); let wait = rand::rng().random_range(0..=ceil);
+               tokio::time::sleep(Duration::from_millis(wait)).await; } } }",
+            "5 exponential 100ms x2 cap 2s 0..1",
+        ),
+        (
+            "unbounded",
+            "loop { match get().await { Ok(body) => return Ok(body), Err(e) => tracing::warn!(\"again: {e}\") }
+               tokio::time::sleep(Duration::from_millis(500)).await; }",
+            "unbounded fixed 500ms none",
+        ),
+        (
+            "a constant in the function",
+            "const PAUSE: Duration = Duration::from_millis(300); let mut last = None;
+             for _ in 0..3 { match get().await { Ok(body) => return Ok(body), Err(e) => last = Some(e) } sleep(PAUSE).await; } Err(last.unwrap())",
+            "3 fixed 300ms none",
+        ),
+        (
+            "inclusive",
+            "let mut last = None; for attempt in 0..=3 { match get().await { Ok(body) => return Ok(body), Err(e) => last = Some(e) }
+               let ceil = (50u64 << attempt.min(6)).min(2_000); sleep(Duration::from_millis(rand::rng().random_range(0..=ceil))).await; } Err(last.unwrap())",
+            "4 exponential 50ms x2 cap 2s 0..1",
+        ),
+        (
+            "counting down",
+            "let mut left = 3; loop { match get().await { Ok(body) => return Ok(body), Err(e) => { left -= 1; if left == 0 { return Err(e); } } }
+               sleep(Duration::from_millis(200)).await; }",
+            "3 fixed 200ms none",
+        ),
+        (
+            "the first call outside",
+            "let (mut tries, mut res) = (1, get().await); while res.is_err() && tries < 4 { sleep(Duration::from_secs(1)).await; res = get().await; tries += 1; } res",
+            "4 fixed 1s none",
+        ),
+        (
+            "a count that is a sum of constants",
+            "let mut tries = 0; while tries < (BASE + 1) { if let Ok(body) = get().await { return Ok(body); } tries += 1; sleep(Duration::from_secs(1)).await; } Err(e)",
+            "3 fixed 1s none",
+        ),
+    ]);
+}
+
+#[test]
+fn every_shape_of_the_wild_is_found() {
+    check(&[
+        (
+            "H1: a guard on the counter",
+            "for attempt in 0..3 { match self.op().await { Ok(v) => return Ok(v), Err(e) if attempt + 1 < 3 => sleep(Duration::from_secs(1)).await, Err(e) => return Err(e) } } unreachable!()",
+            "3 fixed 1s none",
+        ),
+        (
+            "H2: the wait at the top, inclusive",
+            "for attempt in 0..=MAX { if attempt > 0 { sleep(Duration::from_millis(100) * attempt).await; } if let Ok(v) = self.op().await { return Ok(v); } } Err(e)",
+            "6 linear 100ms none",
+        ),
+        (
+            "H3: counted after the test",
+            "let mut tries = 0; loop { match self.op().await { Ok(v) => break Ok(v), Err(e) => { if tries >= MAX { return Err(e); } tries += 1; sleep(Duration::from_secs(1)).await; } } }",
+            "6 fixed 1s none",
+        ),
+        (
+            "H3: counted before the test",
+            "let mut tries = 0; loop { match self.op().await { Ok(v) => break Ok(v), Err(e) => { tries += 1; if tries >= MAX { return Err(e); } sleep(Duration::from_secs(1)).await; } } }",
+            "5 fixed 1s none",
+        ),
+        (
+            "H3: `>` makes one more",
+            "let mut tries = 0; loop { match self.op().await { Ok(v) => break Ok(v), Err(e) => { tries += 1; if tries > MAX { return Err(e); } sleep(Duration::from_secs(1)).await; } } }",
+            "6 fixed 1s none",
+        ),
+        (
+            "H3: counting down, tested first",
+            "let mut retries = 4; loop { match self.op().await { Ok(v) => break Ok(v), Err(e) => { if retries == 0 { return Err(e); } retries -= 1; sleep(Duration::from_secs(1)).await; } } }",
+            "5 fixed 1s none",
+        ),
+        (
+            "H4: let-else",
+            "for delay in [1, 3, 10] { let Err(e) = self.op().await else { return Ok(()); }; if !retryable(&e) { return Err(e); } sleep(Duration::from_secs(delay)).await; } Err(e)",
+            "3 schedule 1s,3s none",
+        ),
+        (
+            "H5: the error falls through",
+            "let mut delay = Duration::from_millis(50); loop { let r = self.op().await; let err = match r { Ok(v) => return Ok(v), Err(e) => e };
+               n += 1; if n >= 4 { return Err(err); } sleep(delay).await; delay = std::cmp::min(delay * 2, Duration::from_secs(1)); }",
+            "? exponential 50ms x2 cap 1s none",
+        ),
+        ("H6: while let", "while let Err(e) = self.op().await { sleep(Duration::from_secs(2)).await; } Ok(())", "unbounded fixed 2s none"),
+        (
+            "H6: that takes from a list",
+            "let mut delays = [1, 2, 4].into_iter(); while let Err(e) = self.op().await { let Some(d) = delays.next() else { return Err(e); }; sleep(Duration::from_secs(d)).await; } Ok(())",
+            "4 exponential 1s x2 none",
+        ),
+        (
+            "H7: while, the result in a variable",
+            "let mut attempt = 0; while attempt < 4 { let r = match self.op().await { Ok(v) => v, Err(e) => { attempt += 1; sleep(Duration::from_millis(1 << attempt)).await; continue; } }; return Ok(r); } Err(e)",
+            "4 exponential 2ms x2 none",
+        ),
+        (
+            "H8: a list of delays that may be absent",
+            "for d in [Some(Duration::from_secs(1)), Some(Duration::from_secs(3)), None] { let Err(e) = self.op().await else { return Ok(()); };
+               match d { Some(d) => sleep(d).await, None => return Err(e) } } unreachable!()",
+            "3 schedule 1s,3s none",
+        ),
+        (
+            "H9: reconnect",
+            "let mut backoff = Backoff::default(); loop { match self.connect().await { Ok(s) => return Ok(s), Err(_) => sleep(backoff.next().unwrap()).await } }",
+            "unbounded delay ? jitter ?",
+        ),
+        (
+            "H10: cancelled while it waits",
+            "loop { match self.op().await { Ok(v) => return Ok(v), Err(e) => warn!(\"{e}\") } tokio::select! { _ = sleep(Duration::from_secs(5)) => {}, _ = self.cancel.cancelled() => return Err(e) } }",
+            "unbounded fixed 5s none",
+        ),
+        (
+            "H11: an object that decides",
+            "let mut r = Retry::new(); loop { match r.attempt(|| self.op()) { RetryResult::Success(v) => return Ok(v), RetryResult::Err(e) => return Err(e),
+               RetryResult::Retry(ms) => std::thread::sleep(Duration::from_millis(ms)) } }",
+            "? delay ? jitter ?",
+        ),
+        (
+            "H13: success does not end it",
+            "let mut x = None; for _ in 0..100 { match self.op().await { Ok(v) => x = Some(v), Err(e) => warn!(\"{e}\") } sleep(Duration::from_secs(1)).await; } Ok(x)",
+            "100 fixed 1s none",
+        ),
+        (
+            "no wait, but a count of tries",
+            "for attempt in 0..3 { match self.op().await { Ok(v) => return Ok(v), Err(e) => warn!(\"{attempt}: {e}\") } } Err(e)",
+            "3 at once",
+        ),
+        (
+            "the answer's status decides",
+            "let mut attempt = 1; loop { let response = match client.execute(request).await { Ok(r) => r, Err(_) if attempt < 3 => { sleep(PAUSE * attempt).await; attempt += 1; continue; } Err(e) => return Err(e) };
+               let status = response.status(); if (status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS) && attempt < 3 { sleep(PAUSE * attempt).await; attempt += 1; continue; }
+               if status.is_success() { return Ok(response); } return Err(status); }",
+            "3 linear 100ms none",
+        ),
+        (
+            "out of a block, on in the loop",
+            "for _ in 0..3 { 'one: { match self.op().await { Ok(v) => return Ok(v), Err(e) => { if e.told() { break 'one; } warn!(\"{e}\"); } } } sleep(PAUSE).await; } Err(e)",
+            "3 fixed 100ms none",
+        ),
+    ]);
+}
+
+/// H12
+#[test]
+fn a_function_that_calls_itself_is_a_loop() {
+    let text = "use tokio::time::sleep; use std::time::Duration;
+        async fn call(op: Op, attempt: u32) -> Result<String> { match op.run().await { Ok(v) => Ok(v), Err(e) if attempt >= 3 => Err(e),
+          Err(_) => { sleep(Duration::from_secs(1)).await; Box::pin(call(op, attempt + 1)).await } } }";
+    assert_eq!(super::tell_all(text), "? fixed 1s none");
+    // The near miss: what goes down a tree.
+    let walk = "fn walk(node: &Node) -> Result<()> { for child in node.children() { if let Err(e) = walk(child) { return Err(e); } } Ok(()) }";
+    assert_eq!(super::tell_all(walk), "");
+}
