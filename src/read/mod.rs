@@ -4,6 +4,7 @@
 //! text ─► data (spanned tree) ─► documents ─► the first dialect that recognises a document ─► facts
 //! ```
 
+pub mod code;
 pub mod data;
 pub mod dialects;
 mod embedded;
@@ -12,6 +13,9 @@ pub mod manifests;
 pub mod suppress;
 pub mod vocabulary;
 
+use std::sync::Arc;
+
+use self::code::catalogue::format::Library;
 use crate::facts::Facts;
 use crate::source::FileId;
 
@@ -33,6 +37,8 @@ pub struct Context<'a> {
 pub struct ReadSettings {
     /// The Istio release whose defaults apply, as (major, minor); the newest known if unset.
     pub istio_version: (u32, u32),
+    /// In-house helpers that retry: `[[library]]`.
+    pub libraries: Vec<Arc<Library>>,
 }
 
 /// The newest Istio release whose defaults are known.
@@ -40,7 +46,7 @@ pub const NEWEST_ISTIO: (u32, u32) = (1, 31);
 
 impl Default for ReadSettings {
     fn default() -> Self {
-        ReadSettings { istio_version: NEWEST_ISTIO }
+        ReadSettings { istio_version: NEWEST_ISTIO, libraries: Vec::new() }
     }
 }
 
@@ -71,7 +77,7 @@ pub static DIALECTS: &[&Dialect] = &[
 pub type Finish = fn(&mut Facts, &ReadSettings);
 
 /// In the order in which they run.
-pub static FINISH: &[Finish] = &[dialects::istio::finish];
+pub static FINISH: &[Finish] = &[dialects::istio::finish, code::assemble::finish, code::catalogue::finish];
 
 /// Settles what needs the facts of all files. To be called once, after the last file.
 pub fn finish(facts: &mut Facts, settings: &ReadSettings) {

@@ -1,7 +1,8 @@
-//! Comments that speak to retrylint, in data files: which rules they silence, and where.
+//! Comments that speak to retrylint: which rules they silence, and where.
 //!
-//! `# retrylint: allow(rule, rule) reason` behind a value covers its line, and the whole entry if the entry's value begins
-//! below; alone on a line it covers the next entry or item. `allow-file(…)` covers the file.
+//! In data files `# retrylint: allow(rule, rule) reason` behind a value covers its line, and the whole entry if the entry's value
+//! begins below; alone on a line it covers the next entry or item. `allow-file(…)` covers the file. What is written is read here
+//! for code too; what it covers there, the languages know.
 
 use super::data::tree::{Comment, Data, Tree};
 use crate::facts::{Facts, Misdirected, Scope, Suppression};
@@ -10,18 +11,51 @@ use crate::source::Span;
 /// What every directive begins with.
 pub const MARK: &str = "retrylint:";
 
-/// Directives that this reader leaves alone, since they state facts about code.
-const OTHERS: [&str; 2] = ["calls", "service"];
+/// What a comment says to retrylint.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// Nothing.
+    Nothing,
+    /// Something that is not understood.
+    Wrong(Misdirected),
+    /// `allow(…)`, `allow-file(…)`: rules are silenced.
+    Allow {
+        /// The directive.
+        span: Span,
+        /// The rules, each with its place.
+        rules: Vec<(String, Span)>,
+        /// What stands behind the list.
+        reason: String,
+        /// Whether the whole file is meant.
+        whole_file: bool,
+    },
+    /// `calls(…)`, `service(…)`: a fact about code.
+    States {
+        /// Which.
+        fact: Fact,
+        /// The services, each with its place.
+        names: Vec<(String, Span)>,
+    },
+}
+
+/// What is stated of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// Whom it calls.
+    Calls,
+    /// Whose it is.
+    Service,
+}
 
 /// Adds the suppressions of all comments of a tree to `facts`. `text` is the text of the file that its spans lie in.
 pub fn read(tree: &Tree, text: &str, facts: &mut Facts) {
     let mut extents = None;
     for comment in &tree.comments {
-        let Some(at) = find(text, comment) else { continue };
-        match directive(text, comment, at) {
-            Directive::None => {}
-            Directive::Wrong(wrong) => facts.misdirected.push(wrong),
-            Directive::Allow { span, rules, reason, whole_file } => {
+        match said(text, comment.span) {
+            // Facts about code, and mistakes in them, are none of a data file's business.
+            Said::Nothing | Said::States { .. } => {}
+            Said::Wrong(wrong) => facts.misdirected.push(wrong),
+            Said::Allow { span, rules, reason, whole_file } => {
                 let scope = if whole_file {
                     Scope::File
                 } else {
@@ -35,79 +69,89 @@ pub fn read(tree: &Tree, text: &str, facts: &mut Facts) {
 
 /// Whether any comment of a tree speaks to retrylint.
 pub fn speaks_to_us(tree: &Tree, text: &str) -> bool {
-    tree.comments.iter().any(|comment| find(text, comment).is_some())
+    tree.comments.iter().any(|comment| find(text, comment.span).is_some())
 }
 
 /// Where the directive's mark stands in the file: at the start of the comment, or of a comment within the comment.
-fn find(text: &str, comment: &Comment) -> Option<usize> {
-    let body = text.get(comment.span.range())?;
+fn find(text: &str, comment: Span) -> Option<usize> {
+    let body = text.get(comment.range())?;
     let at = body.find(MARK)?;
     let before = body.get(..at)?.trim_end_matches([' ', '\t']);
     let starts = before.ends_with(['#', '/', '*']) || before.trim_matches(['#', '/', '*', '!']).is_empty();
-    starts.then_some(comment.span.start as usize + at)
+    starts.then_some(comment.start as usize + at)
 }
 
-enum Directive {
-    /// Not for this reader.
-    None,
-    Wrong(Misdirected),
-    Allow {
-        span: Span,
-        rules: Vec<(String, Span)>,
-        reason: String,
-        whole_file: bool,
-    },
-}
-
-fn directive(text: &str, comment: &Comment, mark: usize) -> Directive {
-    let file = comment.span.file;
-    let end = comment.span.end as usize;
-    let rest = text.get(mark..end).unwrap_or_default();
+/// What a comment says. `text` is that of the file.
+pub fn said(text: &str, comment: Span) -> Said {
+    let Some(mark) = find(text, comment) else { return Said::Nothing };
+    let file = comment.file;
+    let rest = text.get(mark..comment.end as usize).unwrap_or_default();
     let rest = rest.trim_end().strip_suffix("*/").unwrap_or(rest).trim_end();
-    let end = mark + rest.len();
-    let span = Span::new(file, mark..end);
+    let span = Span::new(file, mark..mark + rest.len());
     let after = rest.strip_prefix(MARK).unwrap_or_default();
     let word_start = mark + MARK.len() + (after.len() - after.trim_start().len());
     let after = after.trim_start();
     let word_len = after.find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')).unwrap_or(after.len());
     let (word, behind) = after.split_at_checked(word_len).unwrap_or((after, ""));
-    let wrong = |span: Span, message: String, suggestion: Option<&str>| {
-        Directive::Wrong(Misdirected { span, message, suggestion: suggestion.map(str::to_string) })
+    let wrong = |span: Span, message: String, suggestion: String| {
+        Said::Wrong(Misdirected { span, message, suggestion: Some(suggestion) })
     };
-    if OTHERS.contains(&word) {
-        return Directive::None;
-    }
-    if !matches!(word, "allow" | "allow-file") {
-        let word_span = if word.is_empty() { span } else { Span::new(file, word_start..word_start + word.len()) };
-        let meant = match word.to_ascii_lowercase().as_str() {
-            "alow-file" | "allow-files" | "allowfile" | "allow_file" | "ignore-file" | "disable-file" => "allow-file",
-            _ => "allow",
-        };
-        return wrong(word_span, format!("`{MARK} {word}` is not understood"), Some(&format!("{MARK} {meant}(…)")));
-    }
+    let fact = match word {
+        "calls" => Some(Fact::Calls),
+        "service" => Some(Fact::Service),
+        "allow" | "allow-file" => None,
+        _ => {
+            let word_span = if word.is_empty() { span } else { Span::new(file, word_start..word_start + word.len()) };
+            let meant = match word.to_ascii_lowercase().as_str() {
+                "alow-file" | "allow-files" | "allowfile" | "allow_file" | "ignore-file" | "disable-file" => {
+                    "allow-file"
+                }
+                "call" | "callee" => "calls",
+                "services" | "caller" => "service",
+                _ => "allow",
+            };
+            return wrong(word_span, format!("`{MARK} {word}` is not understood"), format!("{MARK} {meant}(…)"));
+        }
+    };
+    let (what, example) = match fact {
+        None => ("rules", "(rule) reason"),
+        Some(_) => ("service", "(name)"),
+    };
+    let example = format!("{MARK} {word}{example}");
     let open = behind.len() - behind.trim_start().len();
     let list_start = word_start + word.len() + open + 1;
     let Some(list) = behind.trim_start().strip_prefix('(') else {
-        return wrong(span, format!("`{MARK} {word}` names no rules"), Some(&format!("{MARK} {word}(rule) reason")));
+        return wrong(span, format!("`{MARK} {word}` names no {what}"), example);
     };
     let Some((list, reason)) = list.split_once(')') else {
-        return wrong(span, format!("`{MARK} {word}(` is not closed"), Some(&format!("{MARK} {word}(rule) reason")));
+        return wrong(span, format!("`{MARK} {word}(` is not closed"), example);
     };
-    let mut rules = Vec::new();
-    let mut at = list_start;
+    let names = listed(list, list_start, span);
+    if names.is_empty() {
+        return wrong(span, format!("`{MARK} {word}()` names no {what}"), example);
+    }
+    match fact {
+        Some(fact) => Said::States { fact, names },
+        None => {
+            let reason = reason.trim().trim_start_matches([':', '-', '–', '—']).trim().to_string();
+            Said::Allow { span, rules: names, reason, whole_file: word == "allow-file" }
+        }
+    }
+}
+
+/// The names between commas, each with its place. `start` is where the list begins.
+fn listed(list: &str, start: usize, span: Span) -> Vec<(String, Span)> {
+    let mut names = Vec::new();
+    let mut at = start;
     for name in list.split(',') {
         let start = at + (name.len() - name.trim_start().len());
         at += name.len() + 1;
         let name = name.trim();
         if !name.is_empty() {
-            rules.push((name.to_string(), Span::new(file, start..start + name.len())));
+            names.push((name.to_string(), Span::new(span.file, start..start + name.len())));
         }
     }
-    if rules.is_empty() {
-        return wrong(span, format!("`{MARK} {word}()` names no rules"), Some(&format!("{MARK} {word}(rule) reason")));
-    }
-    let reason = reason.trim().trim_start_matches([':', '-', '–', '—']).trim().to_string();
-    Directive::Allow { span, rules, reason, whole_file: word == "allow-file" }
+    names
 }
 
 /// An entry or item of a collection.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::istio;
-use crate::facts::{Facts, KubeService, Namespace, Sourced, Workload};
+use crate::facts::{Facts, KubeService, Namespace, ServiceRef, Sourced, Workload};
 use crate::read::data::tree::Node;
 use crate::read::data::value::{self, hole};
 use crate::read::{Context, Dialect};
@@ -25,6 +25,12 @@ const WORKLOADS: [(&str, &[&str]); 9] = [
     ("CronJob", &["spec", "jobTemplate", "spec", "template"]),
     ("Pod", &[]),
 ];
+
+/// Words in the name of a variable whose value is a host.
+const ADDRESSES: [&str; 7] = ["host", "hostname", "url", "uri", "addr", "address", "endpoint"];
+
+/// So many variables of one workload are looked at.
+const MOST_VARIABLES: usize = 4096;
 
 /// The longest name of an object.
 pub(super) const MAX_NAME: usize = 253;
@@ -166,9 +172,11 @@ fn read_workload(document: Node<'_>, path: &[&str], metadata: Metadata, facts: &
     }
     let containers = pod.and_then(|pod| pod.at(&["spec", "containers"]));
     let images = containers.into_iter().flat_map(Node::items).filter_map(|container| plain(container.get("image")?));
+    let variables = variables(containers, metadata.namespace.as_ref());
     facts.workloads.push(Workload {
         name: metadata.name,
         namespace: metadata.namespace,
+        variables,
         environment: None,
         span: metadata.span,
         labels: labels(pod_labels),
@@ -179,6 +187,27 @@ fn read_workload(document: Node<'_>, path: &[&str], metadata: Metadata, facts: &
             .map(|node| value::written(node, "a whole number", value::whole)),
         images: images.map(|image| untagged(image).into()).collect(),
     });
+}
+
+/// Environment variables that name a host; text with `$(OTHER)` in it is no value yet.
+fn variables(containers: Option<Node<'_>>, namespace: Option<&Arc<str>>) -> Vec<(Arc<str>, ServiceRef)> {
+    let settings = containers.into_iter().flat_map(Node::items).filter_map(|container| container.get("env"));
+    let settings = settings.flat_map(Node::items).take(MOST_VARIABLES);
+    let read = |setting: Node<'_>| {
+        let (name, value) = (plain(setting.get("name")?)?, setting.get("value")?);
+        let text = plain(value).filter(|text| text.len() <= MAX_NAME && names_host(name, text))?;
+        Some((name.into(), ServiceRef::written(text, namespace.cloned(), value.span())?))
+    };
+    settings.filter_map(read).collect()
+}
+
+/// Whether a variable holds the address of something: by its value, or by its name where the value may be a mere word.
+fn names_host(name: &str, value: &str) -> bool {
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    value.contains("://")
+        || value.contains(".svc")
+        || value.rsplit_once(':').is_some_and(|(_, port)| is_port(port))
+        || name.split('_').any(|word| ADDRESSES.iter().any(|address| word.eq_ignore_ascii_case(address)))
 }
 
 /// An image without tag and digest: `registry:5000/team/web:1.2@sha256:…` is `registry:5000/team/web`.

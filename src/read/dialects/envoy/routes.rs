@@ -191,8 +191,8 @@ impl<'a, 't> Reader<'a, 't> {
             return;
         }
         self.facts.calls.push(Call {
-            caller: caller.clone(),
-            callee: service.clone(),
+            caller: Caller::Service(caller.clone()),
+            callee: Callee::Service { service: service.clone(), hosts: Vec::new() },
             span: destination.span,
             source: CallSource::Route,
             environment: None,

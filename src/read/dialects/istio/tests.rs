@@ -19,7 +19,8 @@ fn facts(text: &str) -> Facts {
 }
 
 fn facts_at(path: &str, text: &str, istio_version: (u32, u32)) -> Facts {
-    let facts = read_file(FileId(0), path, FileKind::Yaml, text, &ReadSettings { istio_version });
+    let facts =
+        read_file(FileId(0), path, FileKind::Yaml, text, &ReadSettings { istio_version, ..ReadSettings::default() });
     let words = || DIALECTS.iter().flat_map(|dialect| dialect.words);
     assert!(facts == Facts::default() || words().any(|word| text.contains(word)), "the prefilter would miss this");
     facts

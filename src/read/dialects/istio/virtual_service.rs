@@ -185,7 +185,7 @@ impl VirtualService {
                     Err(why) => Callee::Unknown(why.clone()),
                 };
                 if let (Caller::Service(gateway), Ok(callee)) = (&policy.caller, destination) {
-                    policy.call = Some(add_call(gateway, callee, (&methods, &path), facts));
+                    policy.calls = vec![add_call(gateway, callee, (&methods, &path), facts)];
                 }
                 facts.policies.push(policy);
             }
@@ -374,8 +374,8 @@ fn add_call(
     };
     let id = CallId(u32::try_from(facts.calls.len()).unwrap_or(u32::MAX));
     facts.calls.push(Call {
-        caller: gateway.clone(),
-        callee: callee.clone(),
+        caller: Caller::Service(gateway.clone()),
+        callee: Callee::Service { service: callee.clone(), hosts: Vec::new() },
         span,
         source: CallSource::Route,
         environment: None,

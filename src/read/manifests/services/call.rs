@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::facts::{Call, CallSource, Confidence, Evidence, Host, Operation, Protocol, ServiceRef, Sourced};
+use crate::facts::{
+    Call, CallSource, Callee, Caller, Confidence, Evidence, Host, Operation, Protocol, ServiceRef, Sourced,
+};
 use crate::read::data::tree::Entry;
 use crate::read::vocabulary::values::{NUMBER, SWITCH, TEXT, number, switch, text};
 use crate::read::vocabulary::{Faults, plain, value};
@@ -93,8 +95,8 @@ impl<'t> CallFields<'t> {
             _ => "the manifest",
         };
         Call {
-            caller,
-            callee,
+            caller: Caller::Service(caller),
+            callee: Callee::Service { service: callee, hosts: Vec::new() },
             span,
             source: self.source,
             environment,

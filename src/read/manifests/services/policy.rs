@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::retry::Retry;
 use crate::facts::{
-    Breaker, Budget, BudgetBase, Call, CallId, Callee, Caller, Dialect, Exhausted, Floor, Hedging, Limit, Nanos, Place,
-    Policy, PolicyKind, Position, Purpose, Sourced, Why,
+    Breaker, Budget, BudgetBase, Call, CallId, Dialect, Exhausted, Floor, Hedging, Limit, Nanos, Place, Policy,
+    PolicyKind, Position, Purpose, ServiceRef, Sourced, Why,
 };
 use crate::read::data::tree::{Entry, Node};
 use crate::read::data::value::hole;
@@ -127,9 +127,9 @@ impl Settings {
         if !policy.position.is_request_path() {
             policy.purpose = Purpose::Background;
         }
-        policy.caller = Caller::Service(call.caller.clone());
-        policy.callee = Callee::Service { service: call.callee.clone(), hosts: Vec::new() };
-        policy.call = Some(id);
+        policy.caller = call.caller.clone();
+        policy.callee = call.callee.clone();
+        policy.calls = vec![id];
         policy.environment = call.environment.clone();
         policy.exhausted = Exhausted::Unknown;
         policy.reads_retry_after = unsaid(span);
@@ -167,7 +167,8 @@ impl Settings {
 
 /// `web → checkout`, with the operation where it is said.
 fn path_name(call: &Call) -> Arc<str> {
-    let mut name = format!("{} → {}", call.caller.host.display(), call.callee.host.display());
+    let shown = |service: Option<&ServiceRef>| service.map(|service| service.host.display()).unwrap_or_default();
+    let mut name = format!("{} → {}", shown(call.caller.service()), shown(call.callee.service()));
     if let Some(operation) = &call.operation {
         for part in [&operation.method, &operation.path].into_iter().flatten() {
             name.push(' ');

@@ -69,15 +69,15 @@ fn a_call_with_all_its_settings_is_a_call_and_a_policy() {
     assert_eq!(facts.calls.len(), 2);
     assert_eq!(facts.policies.len(), 2);
     let call = &facts.calls[0];
-    assert_eq!(call.caller.host.display(), "web");
-    assert_eq!(call.callee.host.display(), "checkout");
+    assert_eq!(call.caller.service().unwrap().host.display(), "web");
+    assert_eq!(call.callee.service().unwrap().host.display(), "checkout");
     assert_eq!(call.per_request.known(), Some(&1.0));
     assert!(call.per_request.is_written());
     assert!(!facts.calls[1].per_request.is_written());
     assert_eq!(call.source, CallSource::Manifest);
 
     let policy = &facts.policies[0];
-    assert_eq!(policy.call, Some(CallId(0)));
+    assert_eq!(policy.calls, [CallId(0)]);
     assert_eq!(&*policy.name, "web → checkout");
     assert_eq!(policy.kind, PolicyKind::Config);
     assert_eq!(policy.position, Position::CallerCode);
@@ -117,7 +117,7 @@ fn services_carry_what_is_known_of_them() {
 fn a_named_policy_is_taken_and_shows_its_own_lines() {
     let facts = facts(EXAMPLE);
     let policy = &facts.policies[1];
-    assert_eq!(policy.call, Some(CallId(1)));
+    assert_eq!(policy.calls, [CallId(1)]);
     assert_eq!(policy.tries(), Some(3));
     assert_eq!(policy.count.as_ref().unwrap().counts, Counts::Retries);
     assert_eq!(&*policy.name, "policies.standard");
@@ -145,7 +145,7 @@ fn json_and_toml_are_read_like_yaml() {
     for facts in [facts_of(&json::parse(FileId(0), json)), facts_of(&toml::parse(FileId(0), toml))] {
         assert_eq!(facts.problems, []);
         assert_eq!(facts.policies[0].tries(), Some(3));
-        assert_eq!(facts.calls[0].callee.host.display(), "shop");
+        assert_eq!(facts.calls[0].callee.service().unwrap().host.display(), "shop");
     }
 }
 
@@ -165,7 +165,11 @@ fn a_compose_file_is_no_manifest() {
 fn a_call_of_which_nothing_else_is_known_is_a_mere_name() {
     let text = "services: { web: { calls: [checkout, { to: mail }, ledger.bank, localhost, [x]] }, checkout: {} }";
     let facts = facts(text);
-    let calls: Vec<_> = facts.calls.iter().map(|call| (call.callee.host.display(), &text[call.span.range()])).collect();
+    let calls: Vec<_> = facts
+        .calls
+        .iter()
+        .map(|call| (call.callee.service().unwrap().host.display(), &text[call.span.range()]))
+        .collect();
     assert_eq!(
         calls,
         [
@@ -174,7 +178,7 @@ fn a_call_of_which_nothing_else_is_known_is_a_mere_name() {
             ("ledger.bank".to_string(), "ledger.bank"),
         ]
     );
-    assert_eq!(facts.calls[0].callee.at, Some(facts.calls[0].span));
+    assert_eq!(facts.calls[0].callee.service().unwrap().at, Some(facts.calls[0].span));
     let told: Vec<String> = problems_in(text).into_iter().map(|(at, _)| at).collect();
     assert_eq!(told, ["localhost", "[x]"]);
 }
@@ -311,9 +315,9 @@ fn every_field_of_a_call_is_read() {
     );
     assert_eq!(facts.problems, []);
     let call = &facts.calls[0];
-    assert_eq!(call.caller.host, Host::Name { name: "web".into(), namespace: Some("shop".into()) });
-    assert_eq!(call.callee.host, Host::Dotted("ledger.bank".into()));
-    assert_eq!(call.callee.from_namespace.as_deref(), Some("shop"));
+    assert_eq!(call.caller.service().unwrap().host, Host::Name { name: "web".into(), namespace: Some("shop".into()) });
+    assert_eq!(call.callee.service().unwrap().host, Host::Dotted("ledger.bank".into()));
+    assert_eq!(call.callee.service().unwrap().from_namespace.as_deref(), Some("shop"));
     assert_eq!(call.environment.as_deref(), Some("prod"));
     assert_eq!(call.per_request.known(), Some(&2.5));
     let operation = call.operation.as_ref().unwrap();
@@ -424,7 +428,7 @@ fn merge_keys_and_extension_fields_are_understood() {
 fn ids_of_a_second_document_go_on_where_the_first_ended() {
     let text = "services: { a: { calls: [ { to: b } ] } }\n---\nservices: { b: { calls: [ { to: c, retry: { attempts: 2 } } ] } }";
     let facts = facts(text);
-    assert_eq!(facts.policies[0].call, Some(CallId(1)));
+    assert_eq!(facts.policies[0].calls, [CallId(1)]);
 }
 
 #[test]

@@ -135,7 +135,13 @@ fn a_proxy_with_a_name_is_a_service_that_calls() {
     let calls: Vec<(String, String, Option<Protocol>)> = facts
         .calls
         .iter()
-        .map(|call| (call.caller.host.display(), call.callee.host.display(), call.protocol))
+        .map(|call| {
+            (
+                call.caller.service().unwrap().host.display(),
+                call.callee.service().unwrap().host.display(),
+                call.protocol,
+            )
+        })
         .collect();
     let edge = || "edge".to_string();
     assert_eq!(

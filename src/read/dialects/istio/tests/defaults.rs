@@ -25,7 +25,7 @@ fn settled(files: &[(Option<&str>, &str)], version: (u32, u32)) -> Facts {
         one.stamp(environment.as_ref(), Role::Production);
         all.absorb(one);
     }
-    finish(&mut all, &ReadSettings { istio_version: version });
+    finish(&mut all, &ReadSettings { istio_version: version, ..ReadSettings::default() });
     all
 }
 

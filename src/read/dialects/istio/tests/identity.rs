@@ -125,6 +125,31 @@ fn workloads_show_identity_membership_and_size() {
 }
 
 #[test]
+fn variables_that_name_a_host_are_kept() {
+    let env = [
+        "{ name: PAYMENTS_URL, value: 'http://payments.bank.svc:8080/v1' }",
+        "{ name: LEDGER, value: 'ledger:50051' }",
+        "{ name: MAIL_HOST, value: mail }",
+        // A word that names nobody, this machine, a value that is put in later, one that lies elsewhere.
+        "{ name: LOG_LEVEL, value: debug }",
+        "{ name: CACHE_URL, value: 'redis://localhost:6379' }",
+        "{ name: BANK_URL, value: 'http://$(BANK)/v1' }",
+        "{ name: TOKEN_URL, valueFrom: { secretKeyRef: { name: t, key: u } } }",
+    ];
+    let container = format!("{{ name: app, env: [{}] }}", env.join(", "));
+    let read = facts(&format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{ name: web, namespace: shop }}\n\
+         spec: {{ template: {{ spec: {{ containers: [{container}] }} }} }}\n"
+    ));
+    let shown = |(name, value): &(std::sync::Arc<str>, crate::facts::ServiceRef)| {
+        assert_eq!(value.from_namespace.as_deref(), Some("shop"));
+        format!("{name} {}", value.host.display())
+    };
+    let found: Vec<String> = read.workloads[0].variables.iter().map(shown).collect();
+    assert_eq!(found, ["PAYMENTS_URL payments.bank", "LEDGER ledger", "MAIL_HOST mail"]);
+}
+
+#[test]
 fn pods_of_jobs_lie_deeper() {
     let facts = facts(
         "apiVersion: batch/v1\nkind: CronJob\nmetadata: { name: sweep }\nspec: { jobTemplate: { spec: { template: { metadata: { labels: { app: sweep } } } } } }\n---\n\

@@ -135,13 +135,13 @@ fn a_gateway_alone_gives_sidecars_no_policy() {
     assert_eq!((&*gateway.name, gateway.source, gateway.is_proxy), ("public", ServiceSource::Proxy, true));
     let [to_ledger, to_shop] = facts.calls.as_slice() else { panic!("{:?}", facts.calls) };
     assert_eq!(to_ledger.source, CallSource::Route);
-    assert_eq!(to_ledger.callee.host, service("ledger", Some("bank")));
-    assert_eq!(to_shop.callee.host, service("shop", Some("web")));
+    assert_eq!(to_ledger.callee.service().unwrap().host, service("ledger", Some("bank")));
+    assert_eq!(to_shop.callee.service().unwrap().host, service("shop", Some("web")));
     let operation = to_ledger.operation.as_ref().unwrap();
     assert_eq!((operation.method.as_deref(), operation.path.as_deref()), (Some("POST"), Some("/pay")));
     assert_eq!(to_ledger.one_of, to_shop.one_of, "a request takes one of a gateway's routes");
-    assert_eq!(pay.call.unwrap().0, 0);
-    assert_eq!(rest.call.unwrap().0, 1);
+    assert_eq!(pay.calls[0].0, 0);
+    assert_eq!(rest.calls[0].0, 1);
 }
 
 #[test]
@@ -165,11 +165,11 @@ fn a_gateway_and_the_mesh_have_one_policy_each() {
 #[test]
 fn a_gateway_named_like_its_service_does_not_call_itself() {
     let facts = with("hosts: ['*']\ngateways: [shop]\nhttp:\n- route: [{ destination: { host: shop } }]");
-    assert_eq!(facts.calls[0].caller.host, service("shop-gateway", Some("web")));
-    assert_eq!(facts.calls[0].callee.host, service("shop", Some("web")));
+    assert_eq!(facts.calls[0].caller.service().unwrap().host, service("shop-gateway", Some("web")));
+    assert_eq!(facts.calls[0].callee.service().unwrap().host, service("shop", Some("web")));
     assert_eq!(&*facts.services[0].name, "shop-gateway");
     assert!(
-        matches!(&facts.policies[0].caller, Caller::Service(gateway) if gateway.host == facts.calls[0].caller.host)
+        matches!(&facts.policies[0].caller, Caller::Service(gateway) if gateway.host == facts.calls[0].caller.service().unwrap().host)
     );
 }
 

@@ -1,0 +1,117 @@
+//! One site for each place, and which of them stands inside which.
+
+use std::sync::Arc;
+
+use crate::facts::PolicyId;
+use crate::read::code::site::{Finder, Site};
+use crate::read::code::tree::{Id, Kind, LoopKind, Unit};
+
+/// The sites in the order in which they stand, those that are two views of one place united.
+pub fn merge(unit: &Arc<Unit>, mut sites: Vec<Site>) -> Vec<Site> {
+    // Outer ones first: of two that begin at the same place, the one that ends later.
+    sites.sort_by_key(|site| (unit.at(site.construct).start, std::cmp::Reverse(unit.at(site.construct).end)));
+    let mut merged: Vec<Site> = Vec::with_capacity(sites.len());
+    for site in sites {
+        // What is one place with it stands near it in this order: a strategy in the head of a loop follows the loop.
+        match merged.iter_mut().rev().take(8).find(|other| is_one(unit, other, &site)) {
+            Some(other) => unite(other, site),
+            None => merged.push(site),
+        }
+    }
+    merged
+}
+
+/// Whether two sites are one place, seen by both finders: the same construct, or a loop and the library's series of delays
+/// that it goes through.
+fn is_one(unit: &Unit, one: &Site, other: &Site) -> bool {
+    if one.from == other.from {
+        return false;
+    }
+    let goes_through = |around: &Site, series: &Site| {
+        around.from == Finder::Loops
+            && matches!(unit.kind(around.construct), Kind::Loop { kind: LoopKind::Each { over, .. }, .. } if unit.is_below(series.construct, *over))
+    };
+    one.construct == other.construct || goes_through(one, other) || goes_through(other, one)
+}
+
+/// Keeps of two views of one place the one that knows more, with the tries of the one that sees them.
+fn unite(known: &mut Site, other: Site) {
+    let (construct, operations) = match known.from {
+        Finder::Loops => (known.construct, known.operations.clone()),
+        Finder::Catalogue => (other.construct, other.operations.clone()),
+    };
+    let unknowns = |site: &Site| (site.policy.attempts.known().is_none(), site.policy.unknowns().len());
+    if unknowns(&other) < unknowns(known) {
+        *known = other;
+    }
+    known.construct = construct;
+    if !operations.is_empty() {
+        known.operations = operations;
+    }
+}
+
+/// For each site the one whose tries it is part of: the innermost. A client made elsewhere is part of those tries that all
+/// requests on it stand in; of several layers of one construct, each is part of the one before.
+pub fn nests(unit: &Unit, sites: &[Site]) -> Vec<Option<PolicyId>> {
+    // Ranges of tries, outer ones first.
+    let mut tries: Vec<(Id, Id, usize)> = Vec::new();
+    for (at, site) in sites.iter().enumerate() {
+        for root in &site.operations {
+            let below = unit.below(*root);
+            tries.push((*below.start(), *below.end(), at));
+        }
+    }
+    tries.sort_by_key(|(first, last, _)| (*first, std::cmp::Reverse(*last)));
+    let mut places: Vec<(Id, usize)> = Vec::with_capacity(sites.len());
+    for (at, site) in sites.iter().enumerate() {
+        match is_made_elsewhere(unit, site) {
+            true => places.extend(site.operations.iter().map(|operation| (*operation, at))),
+            false => places.push((site.construct, at)),
+        }
+    }
+    places.sort_unstable();
+    let mut inside: Vec<Option<Option<usize>>> = vec![None; sites.len()];
+    let mut open: Vec<(Id, Id, usize)> = Vec::new();
+    let mut next = tries.into_iter().peekable();
+    for (place, at) in places {
+        while let Some(range) = next.next_if(|(first, _, _)| *first <= place) {
+            while open.last().is_some_and(|(_, last, _)| *last < range.0) {
+                open.pop();
+            }
+            open.push(range);
+        }
+        let is_other = |site: usize| site != at && !is_layer_beside(sites, site, at);
+        let around = open.iter().rev().take(64).find(|(_, last, site)| place <= *last && is_other(*site));
+        let around = around.map(|(_, _, outer)| *outer);
+        if let Some(slot) = inside.get_mut(at) {
+            // Of several places all must stand in the same tries.
+            *slot = Some(slot.map_or(around, |known| known.filter(|known| Some(*known) == around)));
+        }
+    }
+    let mut inside: Vec<Option<usize>> = inside.into_iter().map(Option::flatten).collect();
+    for at in 1..sites.len() {
+        if is_layer_beside(sites, at - 1, at)
+            && let Some(slot) = inside.get_mut(at)
+        {
+            *slot = Some(at - 1);
+        }
+    }
+    inside.into_iter().map(|outer| outer.map(|outer| PolicyId(outer as u32))).collect()
+}
+
+/// Whether the requests of a site stand outside of its construct.
+fn is_made_elsewhere(unit: &Unit, site: &Site) -> bool {
+    let is_below =
+        |operation: &Id| unit.is_below(*operation, site.construct) || unit.is_below(site.construct, *operation);
+    site.from == Finder::Catalogue && !site.operations.is_empty() && !site.operations.iter().any(is_below)
+}
+
+/// Whether two sites are layers of one construct.
+fn is_layer_beside(sites: &[Site], one: usize, other: usize) -> bool {
+    match (sites.get(one), sites.get(other)) {
+        (Some(one), Some(other)) => {
+            one.construct == other.construct && one.from == Finder::Catalogue && other.from == Finder::Catalogue
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,422 @@
+use std::sync::Arc;
+
+use super::{facts, finish};
+use crate::facts::{
+    Attempts, Callee, Caller, Classes, Dialect, Facts, Limit, Nanos, Policy, PolicyKind, Purpose, Sourced,
+};
+use crate::read::ReadSettings;
+use crate::read::code::directive::{Directive, DirectiveKind};
+use crate::read::code::fixture;
+use crate::read::code::project::Project;
+use crate::read::code::site::{Finder, Site};
+use crate::read::code::tree::{At, Id, Kind, Unit};
+
+/// Every loop is a site that tries its body, and every call of something called `retry` one that tries its closure.
+fn sites(unit: &Unit) -> Vec<Site> {
+    let of = |id: Id| match unit.kind(id) {
+        Kind::Loop { body, .. } => Some((vec![*body], Finder::Loops)),
+        Kind::Call { of, args, .. } if unit.callee(*of).is_some_and(|name| name.last() == "retry") => {
+            Some((args.iter().map(|arg| arg.value).collect(), Finder::Catalogue))
+        }
+        _ => None,
+    };
+    let found = unit.ids().filter_map(|(id, _)| Some((id, of(id)?)));
+    found
+        .map(|(construct, (operations, from))| Site {
+            policy: policy(unit, construct),
+            construct,
+            operations,
+            from,
+            uses: Vec::new(),
+            is_described: false,
+        })
+        .collect()
+}
+
+fn policy(unit: &Unit, id: Id) -> Policy {
+    let span = unit.span(id);
+    let mut policy = Policy::new(Dialect::Code, "hand-written", "the test", span, "");
+    policy.kind = PolicyKind::Loop;
+    policy.attempts = Sourced::written(Attempts::Times(3), span);
+    policy.retries_on = Sourced::written(Classes::ALL, span);
+    policy
+}
+
+fn read(text: &str) -> Facts {
+    read_with(text, &[])
+}
+
+fn read_with(text: &str, directives: &[(DirectiveKind, &str, &str)]) -> Facts {
+    let unit = fixture::unit(text);
+    let directives: Vec<Directive> = directives
+        .iter()
+        .map(|(kind, name, covers)| {
+            let start = text.find(covers).expect("what is covered") as u32;
+            let covers = At { start, end: start + covers.len() as u32 };
+            Directive { at: covers, kind: *kind, name: (*name).into(), covers }
+        })
+        .collect();
+    let sites = sites(&unit);
+    facts(&Project::default(), &unit, sites, &directives)
+}
+
+/// The callees of the calls, in order.
+fn callees(facts: &Facts) -> Vec<String> {
+    let shown =
+        |callee: &Callee| callee.service().map_or_else(|| format!("{callee:?}"), |service| service.host.display());
+    facts.calls.iter().map(|call| shown(&call.callee)).collect()
+}
+
+#[test]
+fn what_stands_in_the_tries_of_another_is_inside_of_it() {
+    let inside = |text: &str| read(text).policies.iter().map(|policy| policy.inside.map(|id| id.0)).collect::<Vec<_>>();
+    assert_eq!(inside("async fn f() { for i in 0..3 { retry(|| work()).await; } }"), [None, Some(0)]);
+    assert_eq!(
+        inside("async fn f() { for i in 0..3 { for j in 0..2 { retry(|| work()).await; } } }"),
+        [None, Some(0), Some(1)]
+    );
+    // Beside each other, in the head of the loop, behind it.
+    assert_eq!(
+        inside("async fn f() { retry(|| a()).await; for i in 0..3 { b().await; } retry(|| c()).await; }"),
+        [None; 3]
+    );
+    assert_eq!(inside("async fn f() { for i in 0..retry(|| n()) { b().await; } }"), [None, None]);
+}
+
+#[test]
+fn one_place_that_both_finders_see_is_one_policy() {
+    let text = "async fn f() { for d in delays() { get(\"http://payments/\").await; } }";
+    let unit = fixture::unit(text);
+    let site = |id: Id, from: Finder, known: bool| {
+        let mut policy = policy(&unit, id);
+        if !known {
+            policy.attempts = Sourced::unknown(crate::facts::Why::Other("?".into()), unit.span(id));
+        }
+        Site { policy, construct: id, operations: Vec::new(), from, uses: Vec::new(), is_described: false }
+    };
+    let of = |wanted: fn(&Kind) -> bool| unit.ids().find(|(_, node)| wanted(&node.kind)).unwrap().0;
+    let around = of(|kind| matches!(kind, Kind::Loop { .. }));
+    let series = of(|kind| matches!(kind, Kind::Call { .. }));
+    for (one, other) in [
+        (site(around, Finder::Loops, false), site(series, Finder::Catalogue, true)),
+        (site(around, Finder::Loops, true), site(around, Finder::Catalogue, false)),
+    ] {
+        let facts = facts(&Project::default(), &unit, vec![one, other], &[]);
+        assert_eq!(facts.policies.len(), 1);
+        assert_eq!(facts.policies[0].tries(), Some(3));
+    }
+    // Two loops are two, and so are two of one finder.
+    let twice = vec![site(around, Finder::Loops, true), site(series, Finder::Loops, true)];
+    assert_eq!(facts(&Project::default(), &unit, twice, &[]).policies.len(), 2);
+}
+
+#[test]
+fn a_retried_call_of_a_known_service_is_a_call() {
+    let facts = read(
+        "impl Client { async fn fetch(&self) { for i in 0..3 { self.http.post(\"http://payments/charge\").send().await; } } }
+         async fn g() { for i in 0..3 { work().await; } }",
+    );
+    assert_eq!(callees(&facts), ["payments"]);
+    let policy = &facts.policies[0];
+    assert_eq!((&*policy.name, policy.calls.len(), &policy.caller), ("Client::fetch", 1, &Caller::ByPath));
+    assert_eq!(facts.calls[0].operation.as_ref().unwrap().method.as_deref(), Some("POST"));
+    assert_eq!(facts.calls[0].span, policy.span);
+    let in_code = policy.in_code.as_ref().unwrap();
+    assert_eq!((in_code.function.as_deref(), in_code.is_async), (Some("Client::fetch"), true));
+    // Unknown: no call, and the reason.
+    assert!(facts.policies[1].calls.is_empty());
+    assert!(matches!(&facts.policies[1].callee, Callee::Unknown(_)));
+}
+
+#[test]
+fn comments_state_what_cannot_be_told() {
+    let text = "async fn f() { for i in 0..3 { work().await; } } async fn g() { for i in 0..3 { work().await; } }";
+    let stated = read_with(
+        text,
+        &[
+            (DirectiveKind::Calls, "payments", "for i in 0..3 { work().await; }"),
+            (DirectiveKind::Calls, "orders", text),
+            (DirectiveKind::Service, "checkout", "async fn f() { for i in 0..3 { work().await; } }"),
+        ],
+    );
+    // The nearest one counts.
+    assert_eq!(callees(&stated), ["payments", "orders"]);
+    let caller = |at: usize| stated.calls[at].caller.service().map(|service| service.host.display());
+    assert_eq!((caller(0), caller(1)), (Some("checkout".into()), None));
+}
+
+#[test]
+fn a_limit_around_the_whole_limits_all_tries() {
+    let total = |text: &str| read(text).policies[0].total.limit.known().copied();
+    let secs = |n| Some(Limit::At(Nanos::from_secs(n)));
+    assert_eq!(
+        total(
+            "async fn f() { tokio::time::timeout(Duration::from_secs(5), async { for i in 0..3 { a().await; } }).await }"
+        ),
+        secs(5)
+    );
+    assert_eq!(total("async fn f() { timeout(Duration::from_secs(5), retry(|| a())).await }"), Some(Limit::None));
+    assert_eq!(
+        total("use tokio::time::timeout; async fn f() { timeout(Duration::from_secs(5), retry(|| a())).await }"),
+        secs(5)
+    );
+    assert_eq!(
+        total("async fn f() { for i in 0..3 { tokio::time::timeout(Duration::from_secs(5), a()).await; } }"),
+        Some(Limit::None)
+    );
+}
+
+#[test]
+fn a_loop_is_known_by_what_it_is_for() {
+    let purpose = |text: &str| read(text).policies[0].purpose;
+    assert_eq!(
+        purpose("async fn feed() { loop { match Feed::connect(a).await { Ok(f) => return f, Err(e) => log(e) } } }"),
+        Purpose::Reconnect
+    );
+    assert_eq!(
+        purpose("async fn main() { loop { match Pool::connect(a).await { Ok(f) => break, Err(e) => log(e) } } }"),
+        Purpose::Startup
+    );
+    assert_eq!(
+        purpose("async fn f() { tokio::spawn(async { loop { if send().await.is_ok() { break } } }); }"),
+        Purpose::Background
+    );
+    assert_eq!(
+        purpose("async fn f() { loop { match send(a).await { Ok(f) => return f, Err(e) => log(e) } } }"),
+        Purpose::Request
+    );
+    // A request is one, whatever the function around it is called.
+    assert_eq!(
+        purpose("async fn subscribe() { loop { if http.post(\"http://a/\").send().await.is_ok() { break } } }"),
+        Purpose::Request
+    );
+}
+
+#[test]
+fn errors_made_of_statuses_count_only_where_every_error_is_tried_again() {
+    let text = "async fn f() { for i in 0..3 { http.get(\"http://a/\").send().await?.error_for_status()?; } }";
+    let status = |facts: &Facts| facts.policies[0].in_code.as_ref().unwrap().status_to_error;
+    assert_eq!(status(&read(text)).map(|span| &text[span.range()]), Some("error_for_status"));
+    let unit = fixture::unit(text);
+    let mut some = sites(&unit);
+    some[0].policy.names_classes = Classes::of(&[crate::facts::Class::Overload]);
+    assert_eq!(status(&facts(&Project::default(), &unit, some, &[])), None);
+}
+
+#[test]
+fn tests_in_a_file_call_nobody() {
+    let text = "async fn f() { for i in 0..3 { reqwest::get(\"http://payments/\").await; } }";
+    let mut unit = Unit::clone(&fixture::unit(text));
+    unit.tests.push(At { start: 0, end: text.len() as u32 });
+    let sites = sites(&unit);
+    let facts = facts(&Project::default(), &Arc::new(unit), sites, &[]);
+    assert!(facts.policies[0].test_code && facts.calls.is_empty());
+}
+
+#[test]
+fn what_only_one_try_calls_stands_inside_of_it() {
+    use crate::facts::{Enclosure, PolicyId};
+    let mut facts =
+        read("async fn f() { for i in 0..3 { g().await; } } async fn g() { for i in 0..3 { work().await; } }");
+    let g = facts.policies[1].span;
+    facts.enclosures.push(Enclosure { outer: PolicyId(0), function: g, depth: 0, is_only: true });
+    // From further away, and of itself: neither counts.
+    facts.enclosures.push(Enclosure { outer: PolicyId(1), function: g, depth: 0, is_only: true });
+    finish(&mut facts, &ReadSettings::default());
+    assert_eq!(facts.policies.iter().map(|policy| policy.inside).collect::<Vec<_>>(), [None, Some(PolicyId(0))]);
+}
+
+#[test]
+fn requests_on_a_client_that_retries_are_its_tries_each_by_itself() {
+    let text = "async fn f(key: String) {
+        let client = build(inner());
+        let other = plain();
+        client.get(\"http://payments/v1\").send().await;
+        client.post(\"http://orders/v1\").send().await;
+        other.get(\"http://mail/v1\").send().await;
+    }";
+    let unit = fixture::unit(text);
+    let is_made = |id: &Id| match unit.kind(*id) {
+        Kind::Call { of, .. } => unit.callee(*of).is_some_and(|name| name.last() == "build"),
+        _ => false,
+    };
+    let construct = unit.ids().map(|(id, _)| id).find(is_made).expect("the client");
+    let site = Site {
+        policy: policy(&unit, construct),
+        construct,
+        operations: Vec::new(),
+        from: Finder::Catalogue,
+        uses: Vec::new(),
+        is_described: false,
+    };
+    let facts = facts(&Project::default(), &unit, vec![site], &[]);
+    assert_eq!(callees(&facts), ["payments", "orders"]);
+    assert_eq!(facts.policies[0].calls.len(), 2);
+    // The one that must not be repeated speaks for both.
+    let request = facts.policies[0].in_code.as_ref().and_then(|code| code.request.clone()).expect("a request");
+    assert_eq!(request.method.as_deref(), Some("POST"));
+}
+
+mod projects {
+    //! Whole projects in memory, through the real recognisers and the linker.
+
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::facts::{File, FileKind, Role, Service, ServiceSource};
+    use crate::graph::Net;
+    use crate::graph::link::link;
+    use crate::read::code::files::{Files, memory::Memory};
+    use crate::read::code::languages::{LANGUAGES, Wanted};
+    use crate::read::code::packages::Packages;
+    use crate::read::code::rust::Input;
+    use crate::source::{FileId, Span};
+
+    /// The facts of all sources; each package with a program is a service.
+    fn read(texts: &[(&str, &str)]) -> Facts {
+        let files = Arc::new(Memory::new(texts));
+        let sources: Vec<&String> = files.0.keys().filter(|path| path.ends_with(".rs")).collect();
+        let packages = Packages::gather(&*files, sources.iter().map(|path| path.as_str()));
+        let language = LANGUAGES[0];
+        let finder = (language.finder)(Arc::clone(&files) as Arc<dyn Files>);
+        let project = Project::new(packages).with(language.name, finder);
+        let mut facts = Facts::default();
+        for path in files.0.keys() {
+            facts.files.push(File {
+                path: path.as_str().into(),
+                kind: FileKind::Rust,
+                environment: None,
+                role: Role::Production,
+                named: false,
+            });
+        }
+        for (_, package) in project.packages.iter().filter(|(_, package)| package.has_binary) {
+            let file = files.number(&format!("{}/Cargo.toml", package.dir)).expect("a manifest");
+            let mut service =
+                Service::new(package.name.clone(), Span { file, start: 0, end: 1 }, ServiceSource::Package);
+            service.paths = vec![format!("{}/**", package.dir).into()];
+            facts.services.push(service);
+        }
+        for path in sources {
+            let text = &files.0[path];
+            let id = project.packages.of(path);
+            let package = id.and_then(|id| Some((id, project.packages.get(id)?)));
+            let module = (language.module)(package.map(|(_, package)| package), path);
+            let file: FileId = files.number(path).expect("a source");
+            facts.absorb(project.read(language, Input { file, text, module: &module, package }, Wanted::default()));
+        }
+        finish(&mut facts, &ReadSettings::default());
+        facts
+    }
+
+    fn package(name: &str, dependencies: &str) -> String {
+        format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nreqwest = \"0.12\"\ntokio = \"1\"\n{dependencies}"
+        )
+    }
+
+    /// Each edge with the tries of its code, outermost first: `web -> payments 3*4`.
+    fn edges(facts: &Facts) -> Vec<String> {
+        let net: Net = link(facts, None);
+        let mut all: Vec<String> = net
+            .graph
+            .edge_indices()
+            .map(|index| {
+                let (from, to) = net.graph.edge_endpoints(index).expect("two ends");
+                let nests = net.graph[index].layers.iter().flat_map(|layer| &layer.alternatives);
+                let tries = |ids: &[crate::facts::PolicyId]| {
+                    let tries =
+                        ids.iter().map(|id| facts.policy(*id).unwrap().tries().map_or("?".into(), |n| n.to_string()));
+                    tries.collect::<Vec<String>>().join("*")
+                };
+                let nests: Vec<String> = nests.map(|nest| tries(&nest.policies)).collect();
+                format!("{} -> {} {}", net.graph[from].display, net.graph[to].display, nests.join("|"))
+            })
+            .collect();
+        all.sort();
+        all
+    }
+
+    const LOOP: &str = "for attempt in 0..3 { match TRY.await { Ok(v) => return Ok(v), Err(e) => tokio::time::sleep(std::time::Duration::from_secs(1)).await } } Err(Failed)";
+
+    fn retry(what: &str) -> String {
+        LOOP.replace("TRY", what)
+    }
+
+    #[test]
+    fn a_function_that_retries_calls_whatever_its_callers_hand_to_it() {
+        let helper = format!(
+            "pub async fn fetch_with_retry(http: &reqwest::Client, url: &str) -> Result<R, Failed> {{ {} }}",
+            retry("http.get(url).send()")
+        );
+        let main =
+            "mod net; async fn a(http: reqwest::Client) { net::fetch_with_retry(&http, \"http://payments/v1\").await; }
+            async fn b(http: reqwest::Client) { net::fetch_with_retry(&http, &format!(\"http://orders/{}\", 1)).await; }
+            async fn c(http: reqwest::Client, url: &str) { net::fetch_with_retry(&http, url).await; }
+            async fn d(http: reqwest::Client) { c(http, \"http://mail/v1\").await; } fn main() {}";
+        let facts =
+            read(&[("web/Cargo.toml", &package("web", "")), ("web/src/main.rs", main), ("web/src/net.rs", &helper)]);
+        assert_eq!(edges(&facts), ["web -> mail 3", "web -> orders 3", "web -> payments 3"]);
+        // One place that retries is one policy, whoever calls it.
+        assert_eq!(facts.policies.len(), 1);
+    }
+
+    #[test]
+    fn a_helper_that_is_given_what_to_do_retries_what_each_caller_gives_it() {
+        let helper = format!(
+            "pub async fn with_retry<F, T>(f: F) -> Result<T, Failed> where F: Fn() -> T {{ {} }}",
+            retry("f()")
+        );
+        let main = "mod net; async fn a(http: reqwest::Client) { net::with_retry(|| http.post(\"http://payments/v1\").send()).await; }
+            async fn b(http: reqwest::Client) { net::with_retry(|| async { http.get(\"http://orders/v1\").send().await }).await; } fn main() {}";
+        let facts =
+            read(&[("web/Cargo.toml", &package("web", "")), ("web/src/main.rs", main), ("web/src/net.rs", &helper)]);
+        assert_eq!(edges(&facts), ["web -> orders 3", "web -> payments 3"]);
+    }
+
+    #[test]
+    fn a_shared_library_retries_for_every_service_that_calls_it() {
+        let library = format!(
+            "pub async fn charge(http: &reqwest::Client) -> Result<R, Failed> {{ inner(http).await }}
+            async fn inner(http: &reqwest::Client) -> Result<R, Failed> {{ {} }}",
+            retry("http.get(\"http://payments/v1\").send()")
+        );
+        let uses = |call: &str| format!("async fn a(http: reqwest::Client) {{ {call} }} fn main() {{}}");
+        let shared = "shared = { path = \"../shared\" }";
+        let facts = read(&[
+            ("shared/Cargo.toml", &package("shared", "")),
+            ("shared/src/lib.rs", &library),
+            ("web/Cargo.toml", &package("web", shared)),
+            ("web/src/main.rs", &uses("shared::charge(&http).await;")),
+            ("cart/Cargo.toml", &package("cart", shared)),
+            ("cart/src/main.rs", &uses("use shared::charge; charge(&http).await;")),
+            // Depends on it, and calls nothing of it.
+            ("mail/Cargo.toml", &package("mail", shared)),
+            ("mail/src/main.rs", &uses("work().await;")),
+        ]);
+        assert_eq!(edges(&facts), ["cart -> payments 3", "web -> payments 3"]);
+    }
+
+    #[test]
+    fn a_function_that_only_one_try_calls_retries_inside_of_it() {
+        let inner = format!(
+            "pub async fn charge(http: &reqwest::Client) -> Result<R, Failed> {{ {} }}",
+            retry("http.get(\"http://payments/v1\").send()")
+        );
+        let outer = format!(
+            "mod net; async fn a(http: reqwest::Client) -> Result<R, Failed> {{ {} }} fn main() {{}}",
+            retry("net::charge(&http)")
+        );
+        let with = |main: &str| {
+            edges(&read(&[
+                ("web/Cargo.toml", &package("web", "")),
+                ("web/src/main.rs", main),
+                ("web/src/net.rs", &inner),
+            ]))
+        };
+        assert_eq!(with(&outer), ["web -> payments 3*3"]);
+        // Called from elsewhere too, it is inside on the way that leads through the loop.
+        let more = format!("{outer} async fn b(http: reqwest::Client) {{ net::charge(&http).await; }}");
+        assert_eq!(with(&more), ["web -> payments 3*3"]);
+    }
+}

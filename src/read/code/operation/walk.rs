@@ -1,0 +1,222 @@
+//! Everything that one try does: its own nodes, and those of the project's functions that it calls.
+
+use std::collections::HashSet;
+
+use super::address::Reader;
+use super::key::{Extent, Key};
+use super::request::{ClientCall, Request, is_waited_for};
+use super::scene::{Scene, binding, function};
+use crate::read::code::tree::{Id, Kind, Place, Sym, Test};
+use crate::source::Span;
+
+/// So many nodes of one try are looked at, those of called functions included.
+const MOST_NODES: usize = 20_000;
+/// So many functions are entered.
+const MOST_FUNCTIONS: usize = 64;
+
+/// What was seen on the way.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub requests: Vec<Request>,
+    pub clients: Vec<ClientCall>,
+    pub keys: Vec<Key>,
+    /// Where the status of an answer becomes an error.
+    pub status_error: Option<Span>,
+    /// What limits the time of a part of the try: the time, and whether the try waits for it.
+    pub limits: Vec<Scene>,
+    /// Functions of the project that are called, each with the call.
+    pub entered: Vec<(Place, Place)>,
+    /// What the try itself waits for, by name: `get`, `client.charge`.
+    pub tried: Vec<Sym>,
+    /// The words of the functions and methods that it waits for and that are not followed.
+    pub leaves: Vec<Sym>,
+    /// What is called where nothing more is known: a parameter.
+    pub calls_parameter: bool,
+    /// Whether not everything was looked at.
+    pub is_cut: bool,
+}
+
+/// Looks at everything that a try does.
+pub(super) fn walk(reader: &Reader<'_>, roots: Vec<Scene>, extent: &Extent) -> Seen {
+    let mut walk = Walk { reader, extent, seen: Seen::default(), todo: roots, nodes: 0, begun: HashSet::new() };
+    walk.todo.reverse();
+    while let Some(scene) = walk.todo.pop() {
+        walk.visit(&scene);
+    }
+    walk.seen
+}
+
+struct Walk<'a, 'p> {
+    reader: &'a Reader<'p>,
+    extent: &'a Extent,
+    seen: Seen,
+    todo: Vec<Scene>,
+    nodes: usize,
+    /// Requests by where they begin, so that one that is built and sent in two places is one.
+    begun: HashSet<(usize, Id)>,
+}
+
+impl Walk<'_, '_> {
+    fn visit(&mut self, scene: &Scene) {
+        // A function handed over by its name.
+        if let Kind::Name(name) = scene.kind() {
+            let found = scene.resolve(self.reader.project);
+            let meant = match found.kind() {
+                Kind::Function { .. } | Kind::Closure { .. } => Some(found.clone()),
+                _ => function(self.reader.project, &scene.place, name).map(Scene::new),
+            };
+            match meant {
+                Some(meant) => self.enter(scene, meant, None, &[]),
+                None => self.seen.leaves.push(name.text.clone()),
+            }
+            return;
+        }
+        for id in self.inside(scene) {
+            self.look(&scene.at(id));
+        }
+    }
+
+    /// The nodes below a node in the order in which they are reached: without functions that are only declared, and without
+    /// what is done after a failure.
+    fn inside(&mut self, scene: &Scene) -> Vec<Id> {
+        let unit = &scene.place.unit;
+        let below = unit.below(scene.place.id);
+        let (first, mut at) = (*below.start(), Some(*below.end()));
+        let mut after_failure: HashSet<Id> = HashSet::new();
+        let mut found = Vec::new();
+        while let Some(id) = at.filter(|id| *id >= first) {
+            let kind = unit.kind(id);
+            if matches!(kind, Kind::Function { .. }) || after_failure.contains(&id) {
+                at = unit.node(id).first.checked_sub(1);
+                continue;
+            }
+            if let Kind::Branch { arms, .. } | Kind::Guarded { catch: arms, .. } = kind {
+                let failures = arms.iter().filter(|arm| matches!(arm.test, Test::Failure { .. }));
+                after_failure.extend(failures.map(|arm| arm.body));
+            }
+            self.nodes += 1;
+            if self.nodes > MOST_NODES {
+                self.seen.is_cut = true;
+                break;
+            }
+            found.push(id);
+            at = id.checked_sub(1);
+        }
+        found.reverse();
+        found
+    }
+
+    fn look(&mut self, scene: &Scene) {
+        self.seen.keys.extend(self.reader.key(scene, self.extent));
+        if !matches!(scene.kind(), Kind::Method { .. } | Kind::Call { .. }) {
+            return;
+        }
+        if let Some(request) = self.reader.request(scene) {
+            self.seen.clients.extend(self.reader.sent_through(&request));
+            let key = (std::sync::Arc::as_ptr(&request.at.place.unit) as usize, request.at.place.id);
+            // Entered twice with other arguments, it is another request.
+            if self.begun.insert(key) || !scene.is_own() {
+                self.seen.requests.push(request);
+            }
+        }
+        match scene.kind() {
+            Kind::Method { on, name, name_at, args, .. } => {
+                let words = &self.reader.words.requests;
+                if words.status_errors.iter().any(|word| **word == **name) {
+                    let at = name_at.in_file(scene.place.unit.file);
+                    self.seen.status_error.get_or_insert(at);
+                }
+                let receiver = scene.at(*on);
+                match self.method(&receiver, name) {
+                    Some(method) => self.enter(scene, Scene::new(method), Some(receiver), args),
+                    None => {
+                        self.seen.clients.extend(self.reader.client_call(scene));
+                        if is_waited_for(scene) {
+                            self.seen.leaves.push(name.clone());
+                        }
+                    }
+                }
+                self.note(scene);
+            }
+            Kind::Call { of, args, .. } => {
+                let Kind::Name(name) = scene.place.unit.kind(*of) else {
+                    return self.closure(scene, *of, args);
+                };
+                if crate::read::code::words::lists(&self.reader.words.requests.limits, name.best()) {
+                    self.seen.limits.extend(args.first().map(|arg| scene.at(arg.value)));
+                }
+                match function(self.reader.project, &scene.place, name) {
+                    Some(called) => self.enter(scene, Scene::new(called), None, args),
+                    None if name.full.is_none() => self.closure(scene, *of, args),
+                    None => {
+                        self.seen.clients.extend(self.reader.client_call(scene));
+                        if is_waited_for(scene) {
+                            self.seen.leaves.push(name.last().into());
+                        }
+                    }
+                }
+                self.note(scene);
+            }
+            _ => {}
+        }
+    }
+
+    /// Remembers what the try itself waits for.
+    fn note(&mut self, scene: &Scene) {
+        if !scene.is_own() || !is_waited_for(scene) || self.seen.tried.len() > 8 {
+            return;
+        }
+        let unit = &scene.place.unit;
+        let shown = match scene.kind() {
+            Kind::Call { of, .. } => unit.callee(*of).map(|name| name.text.to_string()),
+            Kind::Method { on, name, .. } => match unit.kind(*on) {
+                Kind::Name(receiver) => Some(format!("{}.{name}", receiver.text)),
+                Kind::Member { name: receiver, .. } => Some(format!("{receiver}.{name}")),
+                _ => Some(name.to_string()),
+            },
+            _ => None,
+        };
+        self.seen.tried.extend(shown.map(Sym::from));
+    }
+
+    /// What is called is a closure, or a parameter.
+    fn closure(&mut self, scene: &Scene, of: Id, args: &[crate::read::code::tree::Arg]) {
+        let found = scene.at(of).resolve(self.reader.project);
+        match found.kind() {
+            Kind::Closure { params, body, .. } => {
+                // One that stands in the try is looked at where it stands, unless its parameters say more.
+                let is_below = self.extent.covers(&found.at(*body));
+                if !is_below || !params.is_empty() || !found.is_own() {
+                    self.enter(scene, found.clone(), None, args);
+                }
+            }
+            Kind::Function { .. } => self.enter(scene, found.clone(), None, args),
+            Kind::Name(name) => {
+                let bound = binding(&found.place, &name.text).map(|id| found.place.unit.kind(id));
+                self.seen.calls_parameter |= matches!(bound, Some(Kind::Function { .. } | Kind::Closure { .. }));
+                if is_waited_for(scene) {
+                    self.seen.leaves.push(name.last().into());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The method of the project that a call means, where the type of its receiver can be told.
+    fn method(&self, receiver: &Scene, name: &str) -> Option<Place> {
+        let owner = self.reader.type_of(receiver)?.full?;
+        let place = self.reader.project.item(&receiver.place.unit, &format!("{owner}::{name}"))?;
+        matches!(place.kind(), Kind::Function { body: Some(_), .. }).then_some(place)
+    }
+
+    fn enter(&mut self, from: &Scene, called: Scene, receiver: Option<Scene>, args: &[crate::read::code::tree::Arg]) {
+        if matches!(called.kind(), Kind::Function { .. }) {
+            if self.seen.entered.len() >= MOST_FUNCTIONS {
+                self.seen.is_cut = true;
+                return;
+            }
+            self.seen.entered.push((called.place.clone(), from.place.clone()));
+        }
+        self.todo.extend(from.enter(self.reader.project, &called, receiver, args));
+    }
+}
