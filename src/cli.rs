@@ -46,6 +46,7 @@ Configuration:
     [services.NAME]            what no file says of a service: rate, pool, emits, accept ...
     [[calls]]                  from, to: a call that no file shows
     [[environment]]            name, paths: files that belong together
+    [[library]]                a retry helper of your own: docs/libraries.md
     [dialects.istio]           version = \"1.24\": whose defaults hold
 
   A comment silences one place: # retrylint: allow(RULE) REASON

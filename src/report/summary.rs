@@ -249,7 +249,7 @@ const END_HOPS: usize = 4;
 /// What would have been read, for a tree in which nothing was.
 const NOTHING_FOUND: &str = "warning: no retry policy and no call was found; retrylint reads Envoy bootstraps and routes, Istio \
                              VirtualServices and DestinationRules, .NET resilience settings (appsettings*.json), services \
-                             manifests (a `services` map with `calls`), and `retry:` sections in YAML, JSON and TOML";
+                             manifests (a `services` map with `calls`), `retry:` sections in YAML, JSON and TOML, and Rust code";
 
 fn count(n: usize, one: &str, many: &str) -> String {
     format!("{} {}", words::grouped(n as u128), if n == 1 { one } else { many })

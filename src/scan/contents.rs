@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// What a file holds.
+#[derive(Clone)]
 pub enum Contents {
     /// Text; bytes that are no UTF-8 have become U+FFFD.
     Text(String),
@@ -11,8 +12,8 @@ pub enum Contents {
     Unreadable { message: String, matters: bool, size: u64 },
 }
 
-/// Reads a file of at most `max` bytes.
-pub fn read(path: &Path, max: u64) -> Contents {
+/// Reads a file of at most `max` bytes. `speaks`: whether a text is worth a word if it cannot be read.
+pub fn read(path: &Path, max: u64, speaks: impl Fn(&str) -> bool) -> Contents {
     let mut bytes = Vec::new();
     // One byte more than allowed tells a file that is too large, whatever its metadata says.
     let read = std::fs::File::open(path).and_then(|file| file.take(max.saturating_add(1)).read_to_end(&mut bytes));
@@ -29,12 +30,17 @@ pub fn read(path: &Path, max: u64) -> Contents {
             let size = std::fs::metadata(path).map_or(bytes.len() as u64, |about| about.len());
             too_large(size.max(bytes.len() as u64), max)
         }
-        Ok(_) => decode(bytes),
+        Ok(_) => decode(bytes, speaks),
     }
 }
 
+/// The same of bytes that are there already.
+pub fn given(bytes: &[u8], max: u64, speaks: impl Fn(&str) -> bool) -> Contents {
+    if bytes.len() as u64 > max { too_large(bytes.len() as u64, max) } else { decode(bytes.to_vec(), speaks) }
+}
+
 /// A file of `size` bytes is larger than `max`.
-pub fn too_large(size: u64, max: u64) -> Contents {
+fn too_large(size: u64, max: u64) -> Contents {
     let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
     let message = format!(
         "it has {}, and more than {} is not read; `max-file-size` under [scan] in retrylint.toml raises the limit",
@@ -45,25 +51,24 @@ pub fn too_large(size: u64, max: u64) -> Contents {
 }
 
 /// Bytes as text.
-pub fn decode(bytes: Vec<u8>) -> Contents {
+fn decode(bytes: Vec<u8>, speaks: impl Fn(&str) -> bool) -> Contents {
     let is_utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
     if is_utf16 {
         let message = "it is UTF-16; save it as UTF-8".to_string();
-        return Contents::Unreadable { message, matters: mentions_retries(&bytes), size: bytes.len() as u64 };
+        return Contents::Unreadable { message, matters: speaks(&utf16(&bytes)), size: bytes.len() as u64 };
     }
     Contents::Text(
         String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
     )
 }
 
-/// Whether UTF-16 text holds a word of some dialect.
-fn mentions_retries(bytes: &[u8]) -> bool {
+/// UTF-16 as text, as far as it is text.
+fn utf16(bytes: &[u8]) -> String {
     let is_little = bytes.starts_with(&[0xff, 0xfe]);
     let units = bytes
         .as_chunks::<2>()
         .0
         .iter()
         .map(|pair| if is_little { u16::from_le_bytes(*pair) } else { u16::from_be_bytes(*pair) });
-    let text: String = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-    crate::read::Words::get().hold(&text)
+    char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }

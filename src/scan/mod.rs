@@ -1,28 +1,33 @@
 //! The scan: what is there, which of it speaks of retries, and the facts in it.
 //!
 //! ```text
-//! paths ─► walk ─► read once ─► prefilter ─► parse (all cores) ─► number by path ─► facts
+//! paths ─► walk ─► data: read once ─► prefilter ─► parse (all cores) ─┐
+//!            └───► code: packages, files beside them ─────────────────┴► number by path ─► facts
 //! ```
 //!
 //! The result is the same for any number of threads: files are numbered in the order of their paths before any fact is
 //! made, and facts are put together in that order.
 
+mod code;
 mod contents;
+mod data;
+mod disk;
 mod globs;
 mod place;
 mod walk;
 
-use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::facts::{Facts, File, FileKind, Problem, Role};
-use crate::read::{self, Parsed, ReadSettings, Words};
+use crate::read::code::languages;
+use crate::read::{self, ReadSettings};
 use crate::source::{FileId, Source, Sources, Span};
-use contents::Contents;
+use code::{Code, CodeFile, Manifest, Reader};
+use data::{Kept, Looked};
 pub use globs::Globs;
 use walk::Candidate;
 pub use walk::{LeftOut, LeftOutBy};
@@ -101,6 +106,13 @@ pub struct Counts {
 }
 
 impl Counts {
+    fn add(&mut self, kind: Option<FileKind>, bytes: u64) {
+        if let Some(kind) = kind {
+            *self.files.entry(kind).or_default() += 1;
+        }
+        self.bytes += bytes;
+    }
+
     /// How many files were looked at.
     pub fn total(&self) -> usize {
         self.files.values().sum()
@@ -131,24 +143,29 @@ pub enum ScanError {
     Threads(String),
 }
 
-/// A file that has something to say.
-struct Kept {
-    shown: String,
-    relative: String,
-    kind: FileKind,
-    role: Role,
-    named: bool,
-    text: Arc<str>,
-    outcome: Outcome,
+/// The environments that the settings name, with the paths in them.
+struct Environments(Vec<(Arc<str>, Globs)>);
+
+impl Environments {
+    fn new(settings: &ScanSettings) -> Result<Self, ScanError> {
+        let all = settings.environments.iter().map(|(name, paths)| Ok((name.as_str().into(), Globs::new(paths)?)));
+        Ok(Environments(all.collect::<Result<_, ScanError>>()?))
+    }
+
+    /// The environment of a path.
+    fn of(&self, relative: &str) -> Option<Arc<str>> {
+        self.0.iter().find(|(_, paths)| paths.take(relative)).map(|(name, _)| Arc::clone(name))
+    }
 }
 
-enum Outcome {
-    Parsed(Box<Parsed>),
-    Unreadable { message: String, recognised: bool },
+/// A file with a number.
+enum Entry {
+    Data(Kept),
+    Code(CodeFile),
+    Manifest(Box<Manifest>),
 }
 
-/// Depth costs at most the JSON parser's 512 levels of stack, which unoptimised builds make large.
-const STACK: usize = 16 << 20;
+const BUG: &str = "retrylint itself failed on this file, which is a bug; please report it with the file";
 
 /// Scans. The run goes on over files that cannot be read: each is a [`Problem`].
 ///
@@ -157,14 +174,10 @@ const STACK: usize = 16 << 20;
 pub fn scan(settings: &ScanSettings) -> Result<Scan, ScanError> {
     let include = Globs::new(&settings.include)?;
     let exclude = Globs::new(&settings.exclude)?;
-    let environments: Vec<(Arc<str>, Globs)> = settings
-        .environments
-        .iter()
-        .map(|(name, paths)| Ok((name.as_str().into(), Globs::new(paths)?)))
-        .collect::<Result<_, ScanError>>()?;
+    let environments = Environments::new(settings)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(settings.threads)
-        .stack_size(STACK)
+        .stack_size(languages::STACK)
         .build()
         .map_err(|error| ScanError::Threads(error.to_string()))?;
     let (mut candidates, left_out) = walk::candidates(settings, &include, &exclude)?;
@@ -174,143 +187,139 @@ pub fn scan(settings: &ScanSettings) -> Result<Scan, ScanError> {
         candidates.retain(|candidate| candidate.role != Role::Test);
         counts.tests = all - candidates.len();
     }
-    let results: Vec<Looked> =
-        pool.install(|| candidates.into_par_iter().map(|candidate| look(candidate, settings)).collect());
-    let stdin =
-        settings.stdin.as_ref().and_then(|(name, bytes)| match walk::why_not_taken(name, &include, &exclude, false) {
-            None => Some(pool.install(|| look_at_stdin(name, bytes, settings))),
-            Some(by) => {
-                counts.left_out.push(LeftOut { path: name.clone(), by });
-                None
-            }
-        });
+    let mut stdin = settings.stdin.as_ref().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+    if let Some((name, _)) = stdin
+        && let Some(by) = walk::why_not_taken(name, &include, &exclude, false)
+    {
+        counts.left_out.push(LeftOut { path: name.to_string(), by });
+        stdin = None;
+    }
+    let (data_stdin, code_stdin) =
+        if stdin.is_some_and(|(name, _)| data::stdin(name).is_code()) { (None, stdin) } else { (stdin, None) };
+    let (code, data): (Vec<Candidate>, Vec<Candidate>) = candidates.into_iter().partition(Candidate::is_code);
+    let looked = || {
+        let looked: Vec<Looked> = data.into_par_iter().map(|candidate| data::look(candidate, settings)).collect();
+        let stdin = data_stdin.map(|(name, bytes)| data::look_at_stdin(name, bytes, settings));
+        looked.into_iter().chain(stdin).collect::<Vec<_>>()
+    };
+    let (looked, code) = pool.install(|| (looked(), Code::gather(code, code_stdin, settings, &environments)));
     let mut kept = Vec::new();
-    for looked in results.into_iter().chain(stdin) {
-        if let Some(kind) = looked.kind {
-            *counts.files.entry(kind).or_default() += 1;
-        }
-        counts.bytes += looked.bytes;
+    for looked in looked {
+        counts.add(looked.kind, looked.bytes);
         kept.extend(looked.kept);
     }
-    kept.sort_by(|a, b| a.shown.cmp(&b.shown));
-    Ok(put_together(kept, counts, settings, &environments, &pool))
+    Ok(pool.install(|| put_together(kept, code, counts, settings, &environments)))
 }
 
-/// What came of one file.
-struct Looked {
-    kind: Option<FileKind>,
-    bytes: u64,
-    kept: Option<Kept>,
+/// Facts that say nothing but that a file cannot be read.
+fn problem(id: FileId, message: String, recognised: bool) -> Facts {
+    let problem = Problem { span: Span::new(id, 0..0), message, partial: false, recognised, template: false };
+    Facts { problems: vec![problem], ..Facts::default() }
 }
 
-fn look(candidate: Candidate, settings: &ScanSettings) -> Looked {
-    let contents = match &candidate.problem {
-        Some(problem) => Contents::Unreadable { message: problem.clone(), matters: true, size: 0 },
-        None => contents::read(&candidate.path, settings.max_file_size),
-    };
-    judge(candidate, contents, settings)
+/// A file with everything that came of it.
+struct Done {
+    file: File,
+    text: Option<Arc<str>>,
+    facts: Option<Box<Facts>>,
+    /// Of code: that it was looked at, and its size.
+    bytes: Option<u64>,
 }
 
-fn look_at_stdin(name: &str, bytes: &[u8], settings: &ScanSettings) -> Looked {
-    let contents = if bytes.len() as u64 > settings.max_file_size {
-        contents::too_large(bytes.len() as u64, settings.max_file_size)
-    } else {
-        contents::decode(bytes.to_vec())
-    };
-    let candidate = Candidate {
-        path: PathBuf::from(name),
-        shown: name.to_string(),
-        relative: name.to_string(),
-        kind: place::kind(name),
-        named: true,
-        role: Role::Production,
-        problem: None,
-    };
-    judge(candidate, contents, settings)
-}
-
-fn judge(candidate: Candidate, contents: Contents, settings: &ScanSettings) -> Looked {
-    let Candidate { shown, relative, kind, named, role, .. } = candidate;
-    match contents {
-        Contents::Unreadable { message, matters, size } => {
-            let shown_kind = kind.unwrap_or(FileKind::Yaml);
-            let outcome = Outcome::Unreadable { message, recognised: false };
-            let keep = || Kept { shown, relative, kind: shown_kind, role, named, text: "".into(), outcome };
-            Looked { kind, bytes: size, kept: (matters || named).then(keep) }
-        }
-        Contents::Text(text) => {
-            let kind = kind.unwrap_or_else(|| place::kind_by_shape(&text));
-            let bytes = text.len() as u64;
-            // A named file is parsed in any case: whoever names it wants to know whether it can be read.
-            if settings.prefilter && !named && !Words::get().hold(&text) {
-                return Looked { kind: Some(kind), bytes, kept: None };
-            }
-            let parsed = catch_unwind(AssertUnwindSafe(|| read::parse_file(&shown, kind, &text, named)));
-            let outcome = match parsed {
-                Ok(parsed) if parsed.has_something(&text) => Outcome::Parsed(Box::new(parsed)),
-                Ok(_) => return Looked { kind: Some(kind), bytes, kept: None },
-                Err(_) => Outcome::Unreadable { message: BUG.to_string(), recognised: true },
-            };
-            let kept = Kept { shown, relative, kind, role, named, text: text.into(), outcome };
-            Looked { kind: Some(kind), bytes, kept: Some(kept) }
-        }
-    }
-}
-
-const BUG: &str = "retrylint itself failed on this file, which is a bug; please report it with the file";
-
+/// Numbers the files by path, reads the code and makes facts of everything.
 fn put_together(
     kept: Vec<Kept>,
-    counts: Counts,
+    mut code: Code,
+    mut counts: Counts,
     settings: &ScanSettings,
-    environments: &[(Arc<str>, Globs)],
-    pool: &rayon::ThreadPool,
+    environments: &Environments,
 ) -> Scan {
-    let read: Vec<(File, Source, Facts)> = pool.install(|| {
-        kept.into_par_iter()
-            .enumerate()
-            .map(|(id, kept)| facts_of(FileId(id as u32), kept, settings, environments))
-            .collect()
+    let data_paths: HashSet<String> = kept.iter().map(|kept| kept.shown.clone()).collect();
+    let mut entries: Vec<Entry> = kept.into_iter().map(Entry::Data).collect();
+    entries.extend(std::mem::take(&mut code.files).into_iter().map(Entry::Code));
+    let manifests = std::mem::take(&mut code.manifests);
+    // A manifest that is there as a file of data has a number already.
+    let (known, manifests): (Vec<_>, Vec<_>) =
+        manifests.into_iter().partition(|manifest| data_paths.contains(&manifest.shown));
+    let known: HashMap<String, Manifest> = known.into_iter().map(|one| (one.shown.clone(), one)).collect();
+    entries.extend(manifests.into_iter().map(Box::new).map(Entry::Manifest));
+    entries.sort_by(|a, b| a.shown().cmp(b.shown()));
+
+    let numbers = entries.iter().enumerate().filter_map(|(id, entry)| match entry {
+        Entry::Code(file) => Some((Arc::clone(&file.whole), FileId(id as u32))),
+        Entry::Data(_) | Entry::Manifest(_) => None,
     });
+    let stdin = code.stdin.clone();
+    let project = code.project(numbers, settings);
+    let reader = Reader { project: &project, settings, stdin };
+    let done: Vec<Done> = entries
+        .into_par_iter()
+        .enumerate()
+        .map(|(id, entry)| entry.read(FileId(id as u32), &reader, &known, environments))
+        .collect();
+
+    let empty: Arc<str> = "".into();
+    let mut found: HashMap<FileId, Arc<str>> = project.texts().collect();
     let mut facts = Facts::default();
-    let mut sources = Vec::with_capacity(read.len());
-    for (file, source, own) in read {
-        facts.absorb(own);
+    let mut sources = Vec::with_capacity(done.len());
+    for (id, Done { file, text, facts: own, bytes }) in done.into_iter().enumerate() {
+        if let Some(bytes) = bytes {
+            counts.add(Some(file.kind), bytes);
+        }
+        if let Some(own) = own {
+            facts.absorb(*own);
+        }
+        let text = text.or_else(|| found.remove(&FileId(id as u32))).unwrap_or_else(|| Arc::clone(&empty));
+        sources.push(Source::new(Arc::clone(&file.path), text));
         facts.files.push(file);
-        sources.push(source);
     }
     read::finish(&mut facts, &settings.read);
     Scan { sources: Sources::new(sources), facts, counts }
 }
 
-fn facts_of(
-    id: FileId,
-    kept: Kept,
-    settings: &ScanSettings,
-    environments: &[(Arc<str>, Globs)],
-) -> (File, Source, Facts) {
-    let Kept { shown, relative, kind, role, named, text, outcome } = kept;
-    let problem = |message: String, recognised: bool| Facts {
-        problems: vec![Problem { span: Span::new(id, 0..0), message, partial: false, recognised, template: false }],
-        ..Facts::default()
-    };
-    let mut facts = match outcome {
-        Outcome::Parsed(mut parsed) => {
-            parsed.renumber(id);
-            catch_unwind(AssertUnwindSafe(|| parsed.read(&shown, &text, &settings.read)))
-                .unwrap_or_else(|_| problem(BUG.to_string(), true))
+impl Entry {
+    fn shown(&self) -> &str {
+        match self {
+            Entry::Data(kept) => &kept.shown,
+            Entry::Code(file) => &file.shown,
+            Entry::Manifest(manifest) => &manifest.shown,
         }
-        Outcome::Unreadable { message, recognised } => problem(message, recognised),
-    };
-    let environment = environments
-        .iter()
-        .find(|(_, paths)| paths.take(&relative))
-        .map(|(name, _)| name.clone())
-        .or_else(|| place::environment(&relative).map(Into::into));
-    facts.stamp(environment.as_ref(), role);
-    let path: Arc<str> = shown.into();
-    let file = File { path: path.clone(), kind, environment, role, named };
-    (file, Source::new(path, text), facts)
+    }
+
+    fn read(
+        self,
+        id: FileId,
+        reader: &Reader<'_>,
+        manifests: &HashMap<String, Manifest>,
+        environments: &Environments,
+    ) -> Done {
+        let file = |path: Arc<str>, kind, environment, role, named| File { path, kind, environment, role, named };
+        let (file, text, mut facts, bytes) = match self {
+            Entry::Data(kept) => {
+                let stated = environments.of(&kept.relative);
+                let environment = stated.or_else(|| place::environment(&kept.relative).map(Into::into));
+                let file = file(kept.shown.as_str().into(), kept.kind, environment, kept.role, kept.named);
+                let text = Arc::clone(&kept.text);
+                let declared = manifests.get(&kept.shown).map(|manifest| manifest.facts(id));
+                let mut facts = kept.facts(id, reader.settings);
+                facts.absorb(declared.unwrap_or_default());
+                (file, Some(text), facts, None)
+            }
+            // Code belongs to all environments: `src/local/` is a module.
+            Entry::Code(code) => {
+                let code::Read { facts, text, bytes, role } = code.read(id, reader);
+                (file(code.shown, code.kind, code.environment, role, code.named), text, facts, bytes)
+            }
+            Entry::Manifest(manifest) => {
+                let facts = manifest.facts(id);
+                let Manifest { shown, environment, role, text, .. } = *manifest;
+                (file(shown.into(), FileKind::Toml, environment, role, false), Some(text), facts, None)
+            }
+        };
+        facts.stamp(file.environment.as_ref(), file.role);
+        let facts = (facts != Facts::default()).then(|| Box::new(facts));
+        Done { file, text, facts, bytes }
+    }
 }
 
 #[cfg(test)]

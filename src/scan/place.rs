@@ -2,6 +2,7 @@
 //! and what it is read as.
 
 use crate::facts::{FileKind, Role};
+use crate::read::code::Language;
 
 /// Words that name an environment wherever they stand.
 const ENVIRONMENTS: [&str; 12] =
@@ -93,6 +94,7 @@ fn format_of(extension: &str) -> Option<FileKind> {
         "yaml" | "yml" => Some(FileKind::Yaml),
         "json" | "jsonc" => Some(FileKind::Json),
         "toml" => Some(FileKind::Toml),
+        "rs" => Some(FileKind::Rust),
         _ => None,
     }
 }
@@ -103,7 +105,9 @@ pub fn kind(path: &str) -> Option<FileKind> {
     let (base, extension) = name.rsplit_once('.')?;
     format_of(extension).or_else(|| {
         let is_template = TEMPLATES.contains(&extension.to_ascii_lowercase().as_str());
-        is_template.then(|| base.rsplit_once('.')).flatten().and_then(|(_, extension)| format_of(extension))
+        let inner = is_template.then(|| base.rsplit_once('.')).flatten();
+        // A template of code is no code.
+        inner.and_then(|(_, extension)| format_of(extension)).filter(|kind| Language::of(*kind).is_none())
     })
 }
 
@@ -166,6 +170,8 @@ mod tests {
         assert_eq!(kind("envoy.yaml.tmpl"), Some(FileKind::Yaml));
         assert_eq!(kind("envoy.tmpl.yaml"), Some(FileKind::Yaml));
         assert_eq!(kind("envoy.yaml.j2"), Some(FileKind::Yaml));
+        assert_eq!(kind("src/main.rs"), Some(FileKind::Rust));
+        assert_eq!(kind("main.rs.j2"), None);
         assert_eq!(kind("_helpers.tpl"), None);
         assert_eq!(kind("README.md"), None);
         assert_eq!(kind("yaml"), None);

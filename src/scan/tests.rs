@@ -274,3 +274,5 @@ fn a_named_path_that_is_left_out_is_told_with_what_leaves_it_out() {
     assert_eq!(with("c.json", &["c.*"]), (1, String::new()));
     assert_eq!(with("", &[]), (1, String::new()));
 }
+
+mod code;

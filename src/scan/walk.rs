@@ -14,6 +14,7 @@ use super::globs::Globs;
 use super::{ScanError, ScanSettings, place};
 use crate::facts::words::in_words;
 use crate::facts::{FileKind, Role};
+use crate::read::code::Language;
 
 /// Folders that hold what others wrote or tools made.
 const SKIPPED: [&str; 4] = ["target", "node_modules", "vendor", ".git"];
@@ -38,6 +39,13 @@ pub struct Candidate {
     pub role: Role,
     /// What kept it from being looked at (a folder that may not be read).
     pub problem: Option<String>,
+}
+
+impl Candidate {
+    /// Whether it is a file of code.
+    pub fn is_code(&self) -> bool {
+        self.kind.is_some_and(|kind| Language::of(kind).is_some())
+    }
 }
 
 /// A path that was named and is not looked at all the same.
@@ -77,9 +85,7 @@ pub fn candidates(
     include: &Globs,
     exclude: &Globs,
 ) -> Result<(Vec<Candidate>, Vec<LeftOut>), ScanError> {
-    let here = std::env::current_dir().unwrap_or_default();
-    let base = settings.base.as_ref().map_or(here.clone(), |base| whole(&here, base));
-    let mut roots = Roots { here, base, ignored: HashMap::new() };
+    let mut roots = Roots::new(settings);
     let mut found = Vec::new();
     let mut left_out = Vec::new();
     for root in &settings.paths {
@@ -114,6 +120,14 @@ pub fn candidates(
     Ok((found, left_out))
 }
 
+/// The files of code below a folder that nobody named: what is scanned may refer to what stands in them.
+pub fn beside(root: &Path, settings: &ScanSettings) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    folder(root, settings, &Roots::new(settings), &mut found);
+    found.retain(|file| file.is_code() && file.role != Role::Test && file.problem.is_none());
+    found
+}
+
 /// Which patterns leave out a path. A folder may hold what `include` takes although it is not taken itself.
 pub fn why_not_taken(relative: &str, include: &Globs, exclude: &Globs, is_dir: bool) -> Option<LeftOutBy> {
     if let Some(pattern) = exclude.which(relative) {
@@ -131,6 +145,12 @@ struct Roots {
 }
 
 impl Roots {
+    fn new(settings: &ScanSettings) -> Roots {
+        let here = std::env::current_dir().unwrap_or_default();
+        let base = settings.base.as_ref().map_or(here.clone(), |base| whole(&here, base));
+        Roots { here, base, ignored: HashMap::new() }
+    }
+
     /// A file below a named folder.
     fn candidate(&self, root: &Path, path: PathBuf) -> Candidate {
         let shown = shown(&path, &self.here);
@@ -167,7 +187,7 @@ impl Roots {
 }
 
 /// A path from the root of the file system, without `.` and `..`: what leads up and down again is the same place.
-fn whole(here: &Path, path: &Path) -> PathBuf {
+pub fn whole(here: &Path, path: &Path) -> PathBuf {
     let mut whole = PathBuf::new();
     // Joining leaves an absolute path as it is.
     for part in here.join(path).components() {
@@ -238,7 +258,7 @@ fn unreadable(error: &ignore::Error, root: &Path, roots: &Roots) -> Option<Candi
 }
 
 /// A path as shown: relative to where the run started if it lies below, `/` between its parts.
-fn shown(path: &Path, here: &Path) -> String {
+pub fn shown(path: &Path, here: &Path) -> String {
     let path = path.strip_prefix(here).unwrap_or(path);
     let mut shown = slashes(path);
     while let Some(rest) = shown.strip_prefix("./") {
@@ -247,7 +267,8 @@ fn shown(path: &Path, here: &Path) -> String {
     if shown.is_empty() { ".".to_string() } else { shown }
 }
 
-fn slashes(path: &Path) -> String {
+/// A path with `/` between its parts.
+pub fn slashes(path: &Path) -> String {
     let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
     let joined = parts.join("/");
     // The root is a part of its own.

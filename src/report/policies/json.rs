@@ -169,7 +169,7 @@ struct HedgingJson {
 impl<'a> PolicyJson<'a> {
     fn of(row: &'a Row<'_>, facts: &Facts, sources: &'a Sources) -> Option<Self> {
         let policy = row.policy;
-        let call = policy.call.and_then(|call| facts.calls.get(call.0 as usize));
+        let call = policy.calls.first().and_then(|call| facts.calls.get(call.0 as usize));
         Some(PolicyJson {
             id: row.id.0,
             place: json::Place::of(policy.span, sources)?,

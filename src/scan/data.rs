@@ -1,0 +1,105 @@
+//! Data files: read once, judged by the prefilter, parsed. What has nothing to say is let go at once.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::contents::{self, Contents};
+use super::walk::Candidate;
+use super::{BUG, ScanSettings, place, problem};
+use crate::facts::{Facts, FileKind, Role};
+use crate::read::{self, Parsed, Words};
+use crate::source::FileId;
+
+/// A file that has something to say.
+pub struct Kept {
+    pub shown: String,
+    pub relative: String,
+    pub kind: FileKind,
+    pub role: Role,
+    pub named: bool,
+    pub text: Arc<str>,
+    outcome: Outcome,
+}
+
+enum Outcome {
+    Parsed(Box<Parsed>),
+    Unreadable { message: String, recognised: bool },
+}
+
+/// What came of one file.
+pub struct Looked {
+    pub kind: Option<FileKind>,
+    pub bytes: u64,
+    pub kept: Option<Kept>,
+}
+
+/// Looks at a file.
+pub fn look(candidate: Candidate, settings: &ScanSettings) -> Looked {
+    let contents = match &candidate.problem {
+        Some(problem) => Contents::Unreadable { message: problem.clone(), matters: true, size: 0 },
+        None => contents::read(&candidate.path, settings.max_file_size, |text| Words::get().hold(text)),
+    };
+    judge(candidate, contents, settings)
+}
+
+/// Standard input as a file of this name.
+pub fn stdin(name: &str) -> Candidate {
+    Candidate {
+        path: PathBuf::from(name),
+        shown: name.to_string(),
+        relative: name.to_string(),
+        kind: place::kind(name),
+        named: true,
+        role: Role::Production,
+        problem: None,
+    }
+}
+
+/// Looks at what came from standard input.
+pub fn look_at_stdin(name: &str, bytes: &[u8], settings: &ScanSettings) -> Looked {
+    let contents = contents::given(bytes, settings.max_file_size, |text| Words::get().hold(text));
+    judge(stdin(name), contents, settings)
+}
+
+fn judge(candidate: Candidate, contents: Contents, settings: &ScanSettings) -> Looked {
+    let Candidate { shown, relative, kind, named, role, .. } = candidate;
+    match contents {
+        Contents::Unreadable { message, matters, size } => {
+            let shown_kind = kind.unwrap_or(FileKind::Yaml);
+            let outcome = Outcome::Unreadable { message, recognised: false };
+            let keep = || Kept { shown, relative, kind: shown_kind, role, named, text: "".into(), outcome };
+            Looked { kind, bytes: size, kept: (matters || named).then(keep) }
+        }
+        Contents::Text(text) => {
+            let kind = kind.unwrap_or_else(|| place::kind_by_shape(&text));
+            let bytes = text.len() as u64;
+            // A named file is parsed in any case: whoever names it wants to know whether it can be read.
+            if settings.prefilter && !named && !Words::get().hold(&text) {
+                return Looked { kind: Some(kind), bytes, kept: None };
+            }
+            let parsed = catch_unwind(AssertUnwindSafe(|| read::parse_file(&shown, kind, &text, named)));
+            let outcome = match parsed {
+                Ok(parsed) if parsed.has_something(&text) => Outcome::Parsed(Box::new(parsed)),
+                Ok(_) => return Looked { kind: Some(kind), bytes, kept: None },
+                Err(_) => Outcome::Unreadable { message: BUG.to_string(), recognised: true },
+            };
+            let kept = Kept { shown, relative, kind, role, named, text: text.into(), outcome };
+            Looked { kind: Some(kind), bytes, kept: Some(kept) }
+        }
+    }
+}
+
+impl Kept {
+    /// The facts of a file, once it has a number.
+    pub fn facts(self, id: FileId, settings: &ScanSettings) -> Facts {
+        match self.outcome {
+            Outcome::Parsed(mut parsed) => {
+                parsed.renumber(id);
+                catch_unwind(AssertUnwindSafe(|| parsed.read(&self.shown, &self.text, &settings.read)))
+                    .unwrap_or_else(|_| problem(id, BUG.to_string(), true))
+            }
+            Outcome::Unreadable { message, recognised } => problem(id, message, recognised),
+        }
+    }
+}
