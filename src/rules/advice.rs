@@ -1,5 +1,6 @@
 //! What to write instead, in the dialect at hand, as text that can be pasted; and the words that rules share.
 
+use super::findings::{Draft, Findings};
 use super::notation;
 use super::view::nest_of;
 use crate::facts::{Attempts, Dialect, Facts, Floor, Policy, Position, words};
@@ -140,13 +141,23 @@ pub(super) fn place(position: Position) -> &'static str {
     }
 }
 
-/// The value at fault where it is written inside the policy's own construct, else the construct: a constant elsewhere is
-/// not where this policy would be mended. Of a configuration the whole file is its construct: a route's timeout stands
-/// beside its retries, an anchor above them.
+/// Where a value of a policy is to be mended.
 pub(super) fn site(policy: &Policy, value: Option<Span>) -> Span {
-    let own = policy.span;
-    let is_inside = |at: &Span| policy.dialect != Dialect::Code || (at.start >= own.start && at.end <= own.end);
-    value.filter(|at| at.file == own.file && is_inside(at)).unwrap_or(own)
+    policy.place_of(value)
+}
+
+/// A finding about a place in code: on that place if it stands in the policy's own construct, else on the construct, which is
+/// then `construct`, with the place beside it.
+pub(super) fn report_in_code<'f>(
+    findings: &'f mut Findings,
+    policy: &Policy,
+    (at, place): (Span, &str),
+    construct: &str,
+    message: String,
+) -> &'f mut Draft {
+    let site = site(policy, Some(at));
+    let draft = findings.report(site, message);
+    if site == at { draft.label(place) } else { draft.label(construct).related(at, place) }
 }
 
 /// What the budget over a part lets through besides its share, where that is in no figure (contracts.md D-13): `its floor of

@@ -265,6 +265,28 @@ fn a_request_that_must_not_be_repeated_is_an_error_where_both_are_known() {
 }
 
 #[test]
+fn code_says_what_it_sends_even_where_it_does_not_say_to_whom() {
+    let found = |operation: &str, change: fn(&mut Policy)| {
+        let mut fixture = Fixture::new();
+        fixture.policy(3, |policy| {
+            policy.retries_on = Sourced::written(Classes::ALL, policy.span);
+            let request = Some(Operation::parse(operation));
+            policy.in_code = Some(Box::new(crate::facts::InCode { request, ..Default::default() }));
+            change(policy);
+        });
+        let drafts = fixture.check("non-idempotent-retry");
+        drafts.first().map(|draft| (draft.finding.severity, draft.finding.message.clone()))
+    };
+    let (severity, message) = found("POST /charge", |_| {}).expect("a finding");
+    assert_eq!(severity, Severity::Warning);
+    assert!(message.starts_with("one `POST /charge` can be carried out three times: "), "{message}");
+    assert_eq!(found("GET /balance", |_| {}), None);
+    assert_eq!(found("POST /charge", |policy| policy.idempotent = Sourced::written(Some(true), policy.span)), None);
+    // Configuration that names nobody says nothing about what is sent.
+    assert_eq!(found("POST /charge", |policy| policy.in_code = None), None);
+}
+
+#[test]
 fn keys_safe_failures_and_restricted_methods_make_repeating_harmless() {
     let post = Some("POST /charge");
     assert_eq!(repeated(post, |policy| policy.idempotent = Sourced::written(Some(true), policy.span)), []);
@@ -394,4 +416,21 @@ fn a_cycle_that_grows_is_an_error_and_one_that_ends_is_not() {
         shrinking[0].finding.message,
         "cart → prices → cart calls on in a cycle: one request becomes 1.43 at `cart`"
     );
+}
+
+#[test]
+fn a_librarys_own_advice_stands_under_its_findings() {
+    let help = |advice: &[(&str, &str)]| {
+        let mut fixture = Fixture::new();
+        let (web, ledger) = (fixture.service("web"), fixture.service("ledger"));
+        let policy = fixture.policy(40, |policy| {
+            let help = advice.iter().map(|(rule, text)| ((*rule).into(), (*text).into())).collect();
+            policy.in_code = Some(Box::new(crate::facts::InCode { help, ..Default::default() }));
+        });
+        fixture.call(web, ledger, &[policy]);
+        fixture.check("excessive-attempts")[0].finding.help.clone().unwrap()
+    };
+    let own = ("excessive-attempts", "`.take(n)` counts retries");
+    assert_eq!(help(&[own, ("excessive-attempts", "the second"), ("no-backoff", "wait")]), own.1);
+    assert_ne!(help(&[("no-backoff", "wait")]), "wait");
 }

@@ -55,6 +55,7 @@ impl Findings {
             (rule.check)(system, &mut findings);
             drafts = findings.drafts;
         }
+        drafts.iter_mut().for_each(|draft| draft.say_how(system));
         drafts
     }
 
@@ -81,6 +82,15 @@ impl Draft {
             many: None,
             weight: 0.0,
             everywhere: false,
+        }
+    }
+
+    /// A library's own advice is nearer to what its user can write than any that holds for all.
+    fn say_how(&mut self, system: &System) {
+        let policy = self.policies.first().and_then(|id| system.facts.policy(*id));
+        let Some(code) = policy.and_then(|policy| policy.in_code.as_deref()) else { return };
+        if let Some((_, advice)) = code.help.iter().find(|(rule, _)| **rule == *self.finding.rule) {
+            self.finding.help = Some(advice.to_string());
         }
     }
 

@@ -1,15 +1,15 @@
 //! Requests that may be carried out twice. Page: `rules/non-idempotent-retry.md`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::advice::code;
-use super::view::EdgeView;
+use super::view::{EdgeView, policies};
 use super::{Findings, advice};
 use crate::facts::{
     Class, Classes, Dialect, Methods, Operation, Policy, PolicyId, PolicyKind, Protocol, is_idempotent, words,
 };
 use crate::finding::Severity;
-use crate::graph::{Nest, System};
+use crate::graph::{Nest, System, handover};
 
 /// Verbs of RPCs that change something each time they are called.
 const VERBS: [&str; 12] = [
@@ -19,8 +19,8 @@ const VERBS: [&str; 12] = [
 
 /// What is known of a policy that may repeat what must not be repeated.
 struct Suspect<'s> {
-    view: EdgeView<'s>,
-    nest: &'s Nest,
+    /// Where it was found; none for code of which nobody can tell whom it calls.
+    on: Option<(EdgeView<'s>, &'s Nest)>,
     /// The operation or methods as shown; none if unknown.
     what: Option<String>,
     severity: Severity,
@@ -31,11 +31,13 @@ struct Suspect<'s> {
 pub(super) fn check(system: &System, findings: &mut Findings) {
     // A policy may stand on many edges; the worst of them speaks for it.
     let mut worst: HashMap<PolicyId, Suspect> = HashMap::new();
+    let mut placed: HashSet<PolicyId> = HashSet::new();
     for view in EdgeView::all(system) {
         for nest in view.edge.layers.iter().flat_map(|layer| &layer.alternatives) {
+            placed.extend(&nest.policies);
             for id in &nest.policies {
                 let Some(policy) = system.facts.policy(*id) else { continue };
-                let Some(suspect) = suspect(view, nest, policy) else { continue };
+                let Some(suspect) = suspect(Some((view, nest)), policy) else { continue };
                 let rank = |suspect: &Suspect| (suspect.what.is_some(), suspect.severity);
                 if worst.get(id).is_none_or(|other| rank(&suspect) > rank(other)) {
                     worst.insert(*id, suspect);
@@ -43,6 +45,9 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             }
         }
     }
+    // Code says what it sends even where it does not say to whom.
+    let alone = policies(system).filter(|(id, policy, _)| policy.in_code.is_some() && !placed.contains(id));
+    worst.extend(alone.filter_map(|(id, policy, _)| Some((id, suspect(None, policy)?))));
     let mut worst: Vec<_> = worst.into_iter().collect();
     worst.sort_by_key(|(id, _)| *id);
     for (id, suspect) in worst {
@@ -52,48 +57,50 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
     }
 }
 
-fn suspect<'s>(view: EdgeView<'s>, nest: &'s Nest, policy: &Policy) -> Option<Suspect<'s>> {
+fn suspect<'s>(on: Option<(EdgeView<'s>, &'s Nest)>, policy: &Policy) -> Option<Suspect<'s>> {
     // A default that nobody wrote is implicit-retries' business.
     if policy.kind == PolicyKind::Default || !policy.may_retry() {
         return None;
     }
-    let harmless = view.edge.idempotent == Some(true) || policy.idempotent.known().copied().flatten() == Some(true);
+    let edge = on.map(|(view, _)| view.edge);
+    let harmless = edge.is_some_and(|edge| edge.idempotent == Some(true))
+        || policy.idempotent.known().copied().flatten() == Some(true);
     // An unknown set of methods or an unknown key may be the very precaution that is asked for.
     let methods = policy.methods.known()?;
     if harmless || policy.idempotent.why().is_some() || !methods.may_be_unsafe() {
         return None;
     }
-    let dangerous = Classes::UNSAFE.and(view.possible());
+    let possible = on.map_or_else(|| handover::possible(Protocol::Http), |(view, _)| view.possible());
+    let dangerous = Classes::UNSAFE.and(possible);
     let written = policy.names_classes.and(dangerous);
-    let (what, is_unsafe) = what(&view, policy, methods);
+    let (what, is_unsafe) = what(on.map(|(view, _)| view), policy, methods);
     match is_unsafe {
         Some(false) => None,
-        Some(true) if !written.is_empty() => {
-            Some(Suspect { view, nest, what, severity: Severity::Error, classes: written })
-        }
+        Some(true) if !written.is_empty() => Some(Suspect { on, what, severity: Severity::Error, classes: written }),
         // Nothing is excluded: what is retried includes what may have been carried out.
         Some(true) => {
-            let on = policy.retries_on.known()?.and(dangerous);
-            (!on.is_empty()).then_some(Suspect { view, nest, what, severity: Severity::Warning, classes: on })
+            let classes = policy.retries_on.known()?.and(dangerous);
+            (!classes.is_empty()).then_some(Suspect { on, what, severity: Severity::Warning, classes })
         }
-        None if !written.is_empty() => {
-            Some(Suspect { view, nest, what: None, severity: Severity::Warning, classes: written })
-        }
+        None if !written.is_empty() => Some(Suspect { on, what: None, severity: Severity::Warning, classes: written }),
         None => None,
     }
 }
 
 /// What is called, and whether it must not be repeated; none where that cannot be told.
-fn what(view: &EdgeView, policy: &Policy, methods: &Methods) -> (Option<String>, Option<bool>) {
-    if let Some(operation) = &view.edge.operation
-        && let Some(is_unsafe) = is_unsafe(operation, view.edge.protocol)
-    {
+fn what(view: Option<EdgeView>, policy: &Policy, methods: &Methods) -> (Option<String>, Option<bool>) {
+    let protocol = view.and_then(|view| view.edge.protocol);
+    // What the code itself sends says more than what is known of the call as a whole.
+    let own = policy.in_code.as_deref().and_then(|code| code.request.as_ref());
+    let told = [own, view.and_then(|view| view.edge.operation.as_ref())];
+    let told = told.into_iter().flatten().find_map(|operation| Some((operation, is_unsafe(operation, protocol)?)));
+    if let Some((operation, is_unsafe)) = told {
         let covered = operation.method.as_deref().is_none_or(|method| methods.covers(method));
         let shown = [operation.method.as_deref(), operation.path.as_deref()];
         let shown: Vec<&str> = shown.into_iter().flatten().collect();
         return (Some(shown.join(" ")), Some(is_unsafe && covered));
     }
-    if view.edge.idempotent == Some(false) {
+    if let Some(view) = view.filter(|view| view.edge.idempotent == Some(false)) {
         return (Some(format!("request to {}", view.callee.display)), Some(true));
     }
     // A route or a policy that is limited to unsafe methods says what it is for.
@@ -145,7 +152,7 @@ fn after(class: Class) -> &'static str {
 }
 
 fn report(id: PolicyId, policy: &Policy, suspect: &Suspect, findings: &mut Findings) {
-    let Suspect { view, nest, what, severity, classes } = suspect;
+    let Suspect { on, what, severity, classes } = suspect;
     let after: Vec<&str> = classes.iter().take(3).map(after).collect();
     let after = after.join(", ");
     let times = policy.tries().map_or_else(
@@ -155,24 +162,26 @@ fn report(id: PolicyId, policy: &Policy, suspect: &Suspect, findings: &mut Findi
             n => format!("{} times", words::number(n)),
         },
     );
-    let callee = &view.callee.display;
+    let to = on.map_or_else(String::new, |(view, _)| format!(" to `{}`", view.callee.display));
     let message = match what {
-        Some(what) => format!("one `{what}` to `{callee}` can be carried out {times}: it is sent again after {after}"),
-        None => format!("a request to `{callee}` can be carried out {times}: it is sent again after {after}"),
+        Some(what) => format!("one `{what}`{to} can be carried out {times}: it is sent again after {after}"),
+        None => format!("a request{to} can be carried out {times}: it is sent again after {after}"),
     };
     let draft = findings.report(advice::site(policy, policy.retries_on.span().or(policy.attempts.span())), message);
-    draft
-        .about(id, policy)
-        .on_edge(view.at)
-        .confidence(nest.confidence)
-        .severity(*severity)
-        .label("retries what may have been carried out already")
-        .help(help(policy));
+    draft.about(id, policy).severity(*severity);
+    match on {
+        Some((view, nest)) => draft.on_edge(view.at).confidence(nest.confidence),
+        None => draft.confidence(policy.confidence),
+    };
+    draft.label("retries what may have been carried out already").help(help(policy));
     if what.is_none() {
         draft.pedantic().note("harmless if everything behind it is a read, or carries an idempotency key");
     }
-    if let Some(place) = view.edge.operation.as_ref().map(|_| view.edge.span).filter(|span| *span != nest.site) {
-        draft.related(place, "called here");
+    if let Some((view, nest)) = on
+        && view.edge.operation.is_some()
+        && view.edge.span != nest.site
+    {
+        draft.related(view.edge.span, "called here");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::facts::FileKind;
 /// was.
 pub(super) fn write(yaml: &str, kind: FileKind) -> String {
     match kind {
-        FileKind::Yaml => yaml.to_owned(),
+        FileKind::Yaml | FileKind::Rust => yaml.to_owned(),
         FileKind::Json => entries(yaml, ": ", '"'.into()).unwrap_or_else(|| yaml.to_owned()),
         FileKind::Toml => entries(yaml, " = ", None).unwrap_or_else(|| yaml.to_owned()),
     }

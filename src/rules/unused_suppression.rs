@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::findings::Draft;
 use super::{Findings, find};
-use crate::facts::{Accept, Callee, Facts, Host, Service, ServiceSource};
+use crate::facts::{Accept, Facts, Host, Service, ServiceSource};
 use crate::graph::System;
 use crate::suggest::did_you_mean;
 use crate::suppress::Used;
@@ -53,11 +53,8 @@ fn unknown_services(facts: &Facts) -> Vec<(&Service, &Accept, Option<String>)> {
         return Vec::new();
     }
     let mut names: BTreeSet<String> = BTreeSet::new();
-    let hosts = (facts.calls.iter().flat_map(|call| [&call.caller, &call.callee]))
-        .chain(facts.policies.iter().filter_map(|policy| match &policy.callee {
-            Callee::Service { service, .. } => Some(service),
-            Callee::Named(_) | Callee::Unknown(_) => None,
-        }))
+    let hosts = (facts.calls.iter().flat_map(|call| call.caller.service().into_iter().chain(call.callee.service())))
+        .chain(facts.policies.iter().filter_map(|policy| policy.callee.service()))
         .chain(facts.upstreams.iter().map(|upstream| &upstream.callee));
     for reference in hosts {
         // `ledger.bank` names `ledger`, whether or not there is a namespace `bank`.
