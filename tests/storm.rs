@@ -38,8 +38,11 @@ fn the_storm_is_found_where_it_is_written() {
             "note implicit-retries services.yaml:12",
             "warning missing-circuit-breaker mesh/payments.yaml:13",
             "warning missing-jitter services/payments/appsettings.json:12",
+            "warning missing-jitter services/reports/src/rates.rs:14",
             "warning missing-retry-budget mesh/payments.yaml:13",
             "warning missing-retry-budget services/payments/appsettings.json:9",
+            "warning retry-on-permanent-error services/reports/src/rates.rs:14",
+            "warning stacked-retries mesh/rates.yaml:13",
         ]
     );
 }
@@ -76,6 +79,29 @@ fn every_number_of_the_table_is_computed() {
     // Istio's default retries what was never sent, and nothing else over HTTP.
     assert!(tries("ledger", "client-sidecar", "overload").is_null());
     assert_eq!(tries("ledger", "client-sidecar", "connect"), 3);
+}
+
+#[test]
+fn one_call_in_code_multiplies_with_two_proxies() {
+    let report = json(&["check", "--format", "json", "testdata/storm"]);
+    let stacked = report["findings"].as_array().unwrap().iter().find(|f| f["rule"] == "stacked-retries").unwrap();
+    assert_eq!(
+        stacked["message"],
+        "one call from `reports` to `rates` can become 18 requests: 3 × 3 × 2 tries in layers"
+    );
+    let mut places: Vec<String> = stacked["labels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|label| {
+            format!("{}:{}", label["path"].as_str().unwrap().trim_start_matches("testdata/storm/"), label["line"])
+        })
+        .collect();
+    places.sort();
+    assert_eq!(places, ["gateway/partners.yaml:28", "mesh/rates.yaml:13", "services/reports/src/rates.rs:14"]);
+    let graph = json(&["graph", "--format", "json", "testdata/storm"]);
+    let rates = graph["services"].as_array().unwrap().iter().find(|s| s["name"] == "rates").unwrap();
+    assert_eq!(rates["load"], 18);
 }
 
 #[test]
