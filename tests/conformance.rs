@@ -135,9 +135,11 @@ fn write(folder: &Path, programs: &[Program]) -> Vec<String> {
         std::fs::create_dir_all(&source).unwrap();
         let dependencies = Table::from_iter([("dependencies".to_string(), sets[set].clone())]);
         let manifest = format!(
-            "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n[workspace]\n\n{dependencies}"
+            "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n[lib]\nname = \"conformance\"\n\n[workspace]\n\n{dependencies}"
         );
         std::fs::write(folder.join(&name).join("Cargo.toml"), manifest).unwrap();
+        // A library may have more than its one program uses.
+        std::fs::write(source.join("lib.rs"), "pub mod harness;\n").unwrap();
         std::fs::write(source.join("harness.rs"), HARNESS).unwrap();
         let (mut modules, mut entries) = (String::new(), String::new());
         for program in programs {
@@ -146,7 +148,7 @@ fn write(folder: &Path, programs: &[Program]) -> Vec<String> {
             writeln!(entries, "        {}", program.entry()).unwrap();
         }
         let main = format!(
-            "mod harness;\n{modules}\nuse harness::{{Example, Server, measure}};\n\n\
+            "{modules}\nuse conformance::harness::{{self, Example, Server, measure}};\n\n\
              fn main() {{\n    let only: Vec<String> = std::env::args().skip(1).collect();\n    let all = [\n{entries}    ];\n    \
              let chosen = |example: &&Example| only.is_empty() || only.iter().any(|name| name == example.name);\n    \
              all.iter().filter(chosen).for_each(measure);\n}}\n"

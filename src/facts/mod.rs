@@ -118,12 +118,6 @@ impl FileKind {
             FileKind::Rust => "Rust",
         }
     }
-
-    /// The kind of this name, in any case.
-    pub fn named(name: &str) -> Option<FileKind> {
-        let all = [FileKind::Yaml, FileKind::Json, FileKind::Toml, FileKind::Rust];
-        all.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name))
-    }
 }
 
 /// What a file is for (D-18).

@@ -1,8 +1,6 @@
 //! What the examples of `rules/libraries/*.toml` are run with: an operation that fails and a server that does not answer well,
 //! both of which write down when they were tried.
 
-#![allow(dead_code)]
-
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard};

@@ -11,8 +11,8 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::facts::{
-    Attempts, Call, CallId, CallSource, Callee, Caller, Check, Classes, Confidence, Enclosure, Facts, FileKind,
-    Measures, Policy, PolicyId, Purpose, ServiceRef, Sourced, Total,
+    Attempts, Call, CallId, CallSource, Callee, Caller, Check, Classes, Confidence, Enclosure, Facts, Measures, Policy,
+    PolicyId, Purpose, ServiceRef, Sourced, Total,
 };
 use crate::read::ReadSettings;
 use crate::source::FileId;
@@ -100,7 +100,6 @@ impl Assembler<'_> {
     fn describe(&self, site: &Site, policy: &mut Policy) {
         let unit = self.unit;
         let at = unit.at(site.construct);
-        policy.notation = FileKind::named(unit.language).unwrap_or(policy.notation);
         policy.test_code |= unit.is_test(at);
         if unit.is_from_macro(site.construct) {
             policy.confidence = policy.confidence.min(Confidence::Medium);

@@ -68,8 +68,10 @@ pub(super) fn hits(catalogue: &Catalogue) -> Vec<(&'static str, Hits)> {
 impl Project {
     /// One file into facts.
     pub fn read(&self, language: &Language, input: Input<'_>, wanted: Wanted) -> Facts {
-        let Read { unit, mut facts, directives, problems } = (language.read)(input, self.hits(language.name));
-        if wanted.problems || self.hits(language.name).is_match(input.text) {
+        let hits = self.hits(language.name);
+        let Read { unit, mut facts, directives, problems } = (language.read)(input, hits);
+        // Nearly every file can be read, and then there is nothing to search it for again.
+        if !problems.is_empty() && (wanted.problems || hits.is_match(input.text)) {
             facts.problems.extend(problems);
         }
         if !wanted.tests {

@@ -54,17 +54,10 @@ pub(super) fn breaker(state: &State) -> Breaker {
         Some(Got::Fields(fields)) => breaker_of(fields),
         _ => Breaker::default(),
     };
-    let singles = [
-        ("ratio", Target::Ratio),
-        ("consecutive", Target::Consecutive),
-        ("minimum", Target::Minimum),
-        ("window", Target::Window),
-        ("open", Target::Open),
-        ("probes", Target::Probes),
-    ];
-    for (name, target) in singles {
+    let singles = [Target::Ratio, Target::Consecutive, Target::Minimum, Target::Window, Target::Open, Target::Probes];
+    for target in singles {
         if let Some(said) = state.get(target) {
-            put(&mut breaker, name, said);
+            put(&mut breaker, target.name(), said);
         }
     }
     breaker
@@ -96,13 +89,13 @@ pub(super) fn hedging(state: &State) -> Option<Box<Hedging>> {
         _ => &[],
     };
     let unknown = Said::unknown(Why::Other("not told".into()), Vec::new());
-    let get = |name: &str, target: Target| {
-        let field = fields.iter().find(|(field, _)| &**field == name).map(|(_, said)| said);
+    let get = |target: Target| {
+        let field = fields.iter().find(|(field, _)| &**field == target.name()).map(|(_, said)| said);
         field.or_else(|| state.get(target)).unwrap_or(&unknown).clone()
     };
     Some(Box::new(Hedging {
-        copies: get("copies", Target::Copies).sourced(whole),
-        delay: get("delay", Target::Delay).sourced(time),
+        copies: get(Target::Copies).sourced(whole),
+        delay: get(Target::Delay).sourced(time),
         counts_as_try: false,
     }))
 }
