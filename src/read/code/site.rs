@@ -1,7 +1,7 @@
 //! [`Site`]: a place in code where something is tried again, before it is known who calls whom.
 
 use super::tree::Id;
-use crate::facts::Policy;
+use crate::facts::{Limit, Nanos, Origin, Policy, Sourced, Value, Why};
 use crate::source::Span;
 
 /// A place in code where something is tried again.
@@ -32,3 +32,16 @@ pub enum Finder {
     /// The library catalogue.
     Catalogue,
 }
+
+/// The limit of one try where nothing says one: what is tried may limit itself in ways that are not looked at, so that no limit
+/// in sight is not known to be none. Nobody wrote that, and whoever looks at what is tried may know better. `by`: whose default
+/// it would be.
+pub fn unseen_limit(why: &'static str, by: &'static str) -> Sourced<Limit<Nanos>> {
+    Sourced {
+        value: Value::Unknown(Box::new(Why::Other(why.into()))),
+        origin: Origin::Default { by, reference: "attempt timeout" },
+    }
+}
+
+/// Why a limit of one try is not known where what is tried is not looked into.
+pub const LIMITS_ITSELF: &str = "what is tried may limit itself";

@@ -6,7 +6,7 @@ use super::classify::Verdict;
 use super::run::{Compared, End, Leaving, Machine, Mode, Origins, State, Step, Unknown};
 use crate::facts::{Attempts, Nanos, Sourced, Why};
 use crate::read::code::loops::run::number;
-use crate::read::code::tree::{Exit, Id, Kind, LoopKind};
+use crate::read::code::tree::{Exit, Id, Kind, LoopKind, Sym, Test};
 use crate::source::Span;
 
 /// Passes that are run at most.
@@ -178,7 +178,7 @@ impl Gates {
         let mut why = None;
         for (node, on) in self.all() {
             let from = on.from;
-            let is_error = from.has(Origins::ERROR.and(Origins::ANSWER));
+            let is_error = from.has(Origins::ERROR.and(Origins::ANSWER)) && !candidate.asks_an_object(node);
             if from.has(Origins::CLOCK) {
                 let limit = on.limit.as_ref().and_then(|limit| limit.exact()).map(number::nanos);
                 let at = on.limit.as_ref().and_then(|limit| limit.span).unwrap_or(candidate.unit.span(node));
@@ -216,6 +216,49 @@ fn reason(candidate: &Candidate, node: Id, on: &Unknown, how: &str) -> (Why, Spa
 }
 
 impl Candidate<'_> {
+    /// Whether a condition hands the failure to an object that was made before the loop: `state.should_retry(&error)`. How often
+    /// that says yes is its own affair.
+    fn asks_an_object(&self, node: Id) -> bool {
+        let unit = self.unit;
+        let Kind::Branch { on, arms } = unit.kind(node) else { return false };
+        let failures = std::iter::once(node).chain(unit.around(node)).take_while(|around| *around <= self.id);
+        let failures: Vec<&Sym> = failures
+            .filter_map(|id| match unit.kind(id) {
+                Kind::Branch { arms, .. } => Some(arms),
+                _ => None,
+            })
+            .flatten()
+            .filter_map(|arm| match &arm.test {
+                Test::Failure { binds, .. } => Some(binds),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        let asked = arms.iter().flat_map(|arm| match arm.test {
+            Test::Holds(condition) => [arm.guard, Some(condition)],
+            _ => [arm.guard, None],
+        });
+        let asks = |id: Id| match unit.kind(id) {
+            Kind::Method { on, args, .. } => {
+                let is_failure = |id| matches!(unit.kind(id), Kind::Name(name) if failures.contains(&&name.text));
+                matches!(unit.kind(*on), Kind::Name(name) if name.full.is_none() && self.is_made_before(&name.text))
+                    && args.iter().any(|arg| unit.below(arg.value).any(is_failure))
+            }
+            _ => false,
+        };
+        asked.flatten().chain(*on).any(|condition| unit.below(condition).any(asks))
+    }
+
+    /// Whether a local of this name is made before the loop.
+    fn is_made_before(&self, local: &str) -> bool {
+        let unit = self.unit;
+        let Some(function) = unit.function_of(self.id) else { return false };
+        let before = *unit.below(function).start()..*unit.below(self.id).start();
+        before
+            .into_iter()
+            .any(|id| matches!(unit.kind(id), Kind::Let { names, .. } if names.iter().any(|name| **name == *local)))
+    }
+
     /// How many elements the loop goes through, if it does and that is known.
     fn known_len(&self, machine: &Machine) -> Option<f64> {
         match machine.gone_through(self.over()?)? {

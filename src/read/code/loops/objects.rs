@@ -14,7 +14,7 @@ use crate::facts::{
     Sourced, Why,
 };
 use crate::read::code::project::Project;
-use crate::read::code::site::{Finder, Site};
+use crate::read::code::site::{Finder, LIMITS_ITSELF, Site, unseen_limit};
 use crate::read::code::tree::{Id, Kind, Name, Place, Sym, Unit};
 use crate::read::code::words::Words;
 use crate::read::code::words::loops::{has, parts};
@@ -134,7 +134,9 @@ fn described(candidate: &Candidate) -> Option<Site> {
     }
     policy.attempts = attempts;
     policy.retries_on = Sourced::written(Classes::ASSUMED, at);
-    policy.confidence = Confidence::Medium;
+    policy.attempt_timeout = unseen_limit(LIMITS_ITSELF, "the code");
+    // Nothing but the names of its fields says that it is about retries.
+    policy.confidence = Confidence::Low;
     policy.in_code =
         Some(Box::new(InCode { function: candidate.shown_function().map(Into::into), ..InCode::default() }));
     Some(Site {

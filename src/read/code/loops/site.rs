@@ -10,7 +10,7 @@ use crate::facts::{
     Attempts, BackoffKind, Check, Dialect, Exhausted, InCode, Limit, Measures, Nanos, Policy, PolicyKind, Purpose,
     Sourced,
 };
-use crate::read::code::site::{Finder, Site};
+use crate::read::code::site::{Finder, LIMITS_ITSELF, Site, unseen_limit};
 use crate::read::code::tree::{Exit, Id, Kind};
 use crate::read::code::words::lists;
 use crate::source::Span;
@@ -47,7 +47,8 @@ fn site(candidate: &Candidate, verdict: &Verdict, bound: Bound, delays: Delays, 
     policy.attempts = bound.attempts;
     policy.backoff = delays.backoff;
     policy.jitter = delays.jitter;
-    policy.attempt_timeout = candidate.attempt_timeout(verdict).unwrap_or(policy.attempt_timeout);
+    policy.attempt_timeout =
+        candidate.attempt_timeout(verdict).unwrap_or_else(|| unseen_limit(LIMITS_ITSELF, "the code"));
     if let Some(limit) = candidate.enclosing_limit() {
         policy.total.limit = limit;
         policy.total.check = Check::Cuts;

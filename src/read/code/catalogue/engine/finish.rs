@@ -9,8 +9,9 @@ use super::spot::Spot;
 use super::state::{Got, Laid, Said, State};
 use crate::facts::{
     Attempts, Backoff, BackoffKind, Breaker, Check, Classes, Confidence, Count, Counts, Dialect, Freeze, Frozen,
-    InCode, Ineffective, Limit, Measures, Nanos, Origin, Place, Policy, PolicyKind, Purpose, Sourced, Total, Why,
+    InCode, Ineffective, Limit, Measures, Nanos, Place, Policy, PolicyKind, Purpose, Sourced, Total, Why,
 };
+use crate::read::code::site::{LIMITS_ITSELF, unseen_limit};
 use crate::source::Span;
 
 /// What is told of a policy beside its values.
@@ -68,8 +69,7 @@ fn outside(policy: &mut Policy, layers: &[Laid]) {
     }
 }
 
-/// The limit of one try: that of the policy itself, of time layers inside of the retry, of the client inside of them all. What
-/// is tried may limit itself in ways that are not looked at here, so that nothing said is not known to be no limit.
+/// The limit of one try: that of the policy itself, of time layers inside of the retry, of the client inside of them all.
 fn inside(state: &State, layers: &[Laid], inner: Option<&Option<State>>, about: &About) -> Sourced<Limit<Nanos>> {
     let own = state.get(Target::AttemptTimeout).or_else(|| whole_limit(state, false)).map(|said| said.sourced(limit));
     let of_client = inner.and_then(|client| client.as_ref()).and_then(try_limit);
@@ -77,11 +77,7 @@ fn inside(state: &State, layers: &[Laid], inner: Option<&Option<State>>, about: 
     let is_followed = !matches!(inner, Some(None));
     let told = least(all).filter(|limit| is_followed || limit.limit().is_some());
     told.unwrap_or_else(|| {
-        let why = if is_followed { "what is tried may limit itself" } else { "the client inside is not followed" };
-        Sourced {
-            value: crate::facts::Value::Unknown(Box::new(Why::Other(why.into()))),
-            origin: Origin::Default { by: about.by, reference: "attempt timeout" },
-        }
+        unseen_limit(if is_followed { LIMITS_ITSELF } else { "the client inside is not followed" }, about.by)
     })
 }
 

@@ -88,6 +88,12 @@ fn tell(body: &str) -> String {
     tell_all(&text)
 }
 
+/// The first site of a body.
+fn first(body: &str) -> Site {
+    let unit = fixture::unit(&format!("{HEAD} async fn fetch(&self) -> Result<String> {{ {body} }} }}"));
+    super::sites(&Project::default(), &unit).into_iter().next().expect("a site")
+}
+
 fn tell_all(text: &str) -> String {
     let unit = fixture::unit(text);
     let sites = super::sites(&Project::default(), &unit);

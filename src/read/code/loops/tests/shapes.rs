@@ -176,3 +176,36 @@ fn a_function_that_calls_itself_is_a_loop() {
     let walk = "fn walk(node: &Node) -> Result<()> { for child in node.children() { if let Err(e) = walk(child) { return Err(e); } } Ok(()) }";
     assert_eq!(super::tell_all(walk), "");
 }
+
+#[test]
+fn an_object_that_is_asked_with_the_error_decides_how_often() {
+    check(&[
+        (
+            "an object made for the tries",
+            "let mut state = State::start(self.policy());
+             loop { match get().await { Ok(body) => return Ok(body),
+               Err(e) if let Some(wait) = state.should_retry(&e) => { sleep(Duration::from_secs(1)).await; }
+               Err(e) => return Err(e) } }",
+            "? fixed 1s none",
+        ),
+        (
+            "a look at the error alone says nothing of how often",
+            "loop { match get().await { Ok(body) => return Ok(body), Err(e) if e.is_fatal() => return Err(e),
+               Err(_) => sleep(Duration::from_secs(1)).await } }",
+            "unbounded fixed 1s none",
+        ),
+    ]);
+}
+
+#[test]
+fn no_limit_in_sight_is_not_known_to_be_none() {
+    let retry = |call: &str| {
+        format!(
+            "loop {{ match {call}.await {{ Ok(b) => return Ok(b), Err(_) => sleep(Duration::from_secs(1)).await }} }}"
+        )
+    };
+    let limit = |call: &str| super::first(&retry(call)).policy.attempt_timeout;
+    assert!(limit("client.get()").known().is_none() && !limit("client.get()").is_written());
+    let written = limit("tokio::time::timeout(Duration::from_secs(2), client.get())");
+    assert_eq!(written.known(), Some(&crate::facts::Limit::At(crate::facts::Nanos::from_secs(2))));
+}
