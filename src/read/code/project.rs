@@ -34,6 +34,8 @@ pub trait Finder: Debug + Send + Sync {
     fn item(&self, packages: &Packages, from: &Unit, full: &str) -> Option<Place>;
     /// The path of something from outside that goes by this one; see [`Project::outside`].
     fn outside(&self, packages: &Packages, from: &Unit, full: &str) -> Option<Sym>;
+    /// The names of the functions of a type of the project; see [`Project::methods`].
+    fn methods(&self, packages: &Packages, from: &Unit, full: &str) -> Vec<Sym>;
     /// The calls of a function that `from` defines, by its full path.
     fn callers(&self, packages: &Packages, from: &Unit, full: &str) -> Callers;
     /// Whether only tests have a file: `#[cfg(test)] mod tests;` stands where it is named.
@@ -79,6 +81,23 @@ impl Project {
             Some(own) => own.map(|id| Place { unit: Arc::clone(unit), id }),
             None => self.finder(unit)?.item(&self.packages, unit, full),
         }
+    }
+
+    /// The names of the functions that a type of the project has in the file in which it is defined, each once. `full` as in
+    /// [`Project::item`], which gives each of them as `Type::function`.
+    pub fn methods(&self, unit: &Arc<Unit>, full: &str) -> Vec<Sym> {
+        let elsewhere = self.finder(unit).map(|finder| finder.methods(&self.packages, unit, full)).unwrap_or_default();
+        let mut all = elsewhere;
+        for (_, node) in unit.ids() {
+            if let Kind::Function { name, owner: Some(owner), .. } = &node.kind
+                && owner.full.as_deref() == Some(full)
+            {
+                all.push(Sym::clone(name));
+            }
+        }
+        let mut seen = std::collections::HashSet::new();
+        all.retain(|name| seen.insert(Sym::clone(name)));
+        all
     }
 
     /// What a name refers to: by its full path, else by what its file imports everything of.

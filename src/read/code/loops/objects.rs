@@ -33,10 +33,11 @@ pub fn sites(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {
     let mut sites: Vec<Site> = Vec::new();
     for (id, node) in unit.ids() {
         let is_made = match &node.kind {
-            Kind::Record { of: Some(_), fields, .. } => {
+            Kind::Record { of: Some(of), fields, .. } => {
                 let named = fields.iter().filter_map(|field| field.name.as_ref());
                 let names: Vec<&Sym> = named.collect();
-                names.iter().any(|name| counts(words, name)) && names.iter().any(|name| delays(words, name))
+                let speaks = speaks(words, of.last());
+                names.iter().any(|name| counts(words, name)) && (speaks || names.iter().any(|name| delays(words, name)))
             }
             Kind::Call { of, .. } => unit.callee(*of).is_some_and(|name| makes(words, name)) && !is_link(unit, id),
             Kind::Method { .. } => starts_as(words, unit, id) && !is_link(unit, id),
@@ -59,7 +60,7 @@ pub fn sites(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {
 /// Whether a field says how many tries there are.
 fn counts(words: &Words, field: &str) -> bool {
     let names = &words.loops.names;
-    has(&names.attempts, field) && parts(field).all(|part| !names.states.contains(&part))
+    has(&names.attempts, field) && !delays(words, field) && parts(field).all(|part| !names.states.contains(&part))
 }
 
 /// Whether a field says how long to wait.
@@ -69,10 +70,13 @@ fn delays(words: &Words, field: &str) -> bool {
 
 /// Whether a function is one of a type that says by its name what it is for: `RetryParams::standard`, `Backoff::new`.
 fn makes(words: &Words, name: &Name) -> bool {
-    let path = name.best();
-    let owner = path.rsplit("::").nth(1).unwrap_or_default();
-    let is_type = owner.starts_with(char::is_uppercase);
-    is_type && (has(&words.loops.names.schedules, owner) || has(&words.loops.names.retries, owner))
+    name.best().rsplit("::").nth(1).is_some_and(|owner| speaks(words, owner))
+}
+
+/// Whether a type says by its name that it is about trying again.
+fn speaks(words: &Words, ty: &str) -> bool {
+    let names = &words.loops.names;
+    ty.starts_with(char::is_uppercase) && (has(&names.schedules, ty) || has(&names.retries, ty))
 }
 
 /// Whether a chain begins with such a function.
@@ -97,18 +101,11 @@ fn is_link(unit: &Unit, id: Id) -> bool {
 fn described(candidate: &Candidate) -> Option<Site> {
     let machine = candidate.machine(Mode::Count, &[]);
     let value = machine.value_before(candidate.id);
-    let record = match &value {
-        Val::Record(record) => record.clone(),
-        Val::Good(inner) | Val::Present(inner) => match &**inner {
-            Val::Record(record) => record.clone(),
-            _ => return None,
-        },
-        _ => return None,
-    };
-    let methods = Methods::of(candidate, &record)?;
+    let (record, methods) = telling(candidate, record_of(&value)?)?;
     let at = candidate.span();
-    let (attempts, series) = match &methods.next {
-        Some(next) => dealt(candidate, &machine, next, &record),
+    let dealt = methods.next.as_ref().and_then(|next| dealt(candidate, &machine, next, &record));
+    let (attempts, series) = match dealt {
+        Some(dealt) => dealt,
         None => {
             let attempts = counted(candidate, &record)?;
             let tries = match attempts.known() {
@@ -149,6 +146,26 @@ fn described(candidate: &Candidate) -> Option<Site> {
     })
 }
 
+/// The fields that a value has, or what is in it.
+fn record_of(value: &Val) -> Option<&Rc<Record>> {
+    match value {
+        Val::Record(record) => Some(record),
+        Val::Good(inner) | Val::Present(inner) => record_of(inner),
+        _ => None,
+    }
+}
+
+/// The object that says how often: this one, else one that it holds.
+fn telling(candidate: &Candidate, record: &Rc<Record>) -> Option<(Rc<Record>, Methods)> {
+    let of = |record: &Rc<Record>| {
+        let methods = Methods::of(candidate, record)?;
+        let says = methods.next.is_some() || counted(candidate, record).is_some();
+        says.then(|| (Rc::clone(record), methods))
+    };
+    let mut held = record.fields.iter().filter_map(|(_, value)| record_of(value));
+    of(record).or_else(|| held.find_map(of))
+}
+
 /// What an object can be asked.
 struct Methods {
     /// For the next delay; it has no more when that is absent.
@@ -160,29 +177,25 @@ struct Methods {
 impl Methods {
     /// The methods of the project's own type that a record is of; none for what comes from elsewhere.
     fn of(candidate: &Candidate, record: &Record) -> Option<Methods> {
-        let full = record.of.as_ref()?.full.as_ref()?;
-        let place = candidate.project.item(candidate.unit, full)?;
+        let of = record.of.as_ref()?;
+        let full = of.name.full.as_ref()?;
+        let project = candidate.project;
+        if !matches!(project.item(&of.unit, full)?.kind(), Kind::Type { .. }) {
+            return None;
+        }
         let names = &candidate.words.loops.names;
-        let own = match place.kind() {
-            Kind::Type { name, .. } => Sym::clone(name),
-            _ => return None,
-        };
         let mut methods = Methods { next: None, nth: None };
-        for (id, node) in place.unit.ids() {
-            let Kind::Function { name, owner: Some(owner), params, returns: Some(returns), body: Some(_), .. } =
-                &node.kind
-            else {
-                continue;
-            };
-            if owner.last() != &*own {
+        for name in project.methods(&of.unit, full) {
+            let is_next = candidate.words.values.methods.get(&name) == Some(Operation::Successive);
+            if !has(&names.delays, &name) && !is_next {
                 continue;
             }
+            let Some(place) = project.item(&of.unit, &format!("{full}::{name}")) else { continue };
+            let Kind::Function { params, returns: Some(returns), body: Some(_), .. } = place.kind() else { continue };
             let is_time = candidate.words.loops.time_types.iter().any(|ty| **ty == *returns.last());
-            let is_next = candidate.words.values.methods.get(name) == Some(Operation::Successive);
-            let speaks = has(&names.delays, name) || is_next;
             match params.len() {
-                1 if speaks && (is_next || !is_time) && methods.next.is_none() => methods.next = Some(place.at(id)),
-                2 if speaks && is_time && methods.nth.is_none() => methods.nth = Some(place.at(id)),
+                1 if (is_next || !is_time) && methods.next.is_none() => methods.next = Some(place),
+                2 if is_time && methods.nth.is_none() => methods.nth = Some(place),
                 _ => {}
             }
         }
@@ -192,51 +205,60 @@ impl Methods {
 
 /// How many tries a record says there are.
 fn counted(candidate: &Candidate, record: &Record) -> Option<Sourced<Attempts>> {
-    let (name, value) = record.fields.iter().find(|(name, _)| counts(candidate.words, name))?;
+    let counting = || record.fields.iter().filter(|(name, _)| counts(candidate.words, name));
+    let is_zero = |value: &Val| value.as_number().and_then(Number::exact) == Some(0.0);
+    // Beside another number, none at all is where something begins to count, and no bound.
+    let (name, value) = match counting().find(|(_, value)| !is_zero(value)) {
+        Some(bound) => bound,
+        None => counting().next()?,
+    };
     let number = value.as_number()?;
     let count = number.exact()?;
+    let is_of_retries = has(&candidate.words.loops.names.retry_counts, name);
+    if count < 1.0 && !is_of_retries {
+        return None;
+    }
     let span = number.span.unwrap_or(candidate.span());
     if count > COUNTLESS {
         return Some(Sourced::written(Attempts::Unbounded, span));
     }
     // Retries come after the first try.
-    let more = if has(&candidate.words.loops.names.retry_counts, name) { 1 } else { 0 };
+    let more = u64::from(is_of_retries);
     let tries = (count as u64).saturating_add(more).max(1);
     Some(Sourced::written(Attempts::Times(tries), span))
 }
 
-/// The delays of something that deals them out, and how many tries they make.
+/// The delays of something that deals them out, and how many tries they make. None of what stays as it is when it is asked: it
+/// only says how long to wait.
 fn dealt(
     candidate: &Candidate,
     machine: &Machine,
     next: &Place,
     record: &Rc<Record>,
-) -> (Sourced<Attempts>, Vec<Delay>) {
+) -> Option<(Sourced<Attempts>, Vec<Delay>)> {
     let span = candidate.span();
     let mut series = Vec::new();
     let mut object = Val::Record(record.clone());
+    let unknown = || Sourced::unknown(Why::Other("delays that are not followed".into()), span);
     for _ in 0..ENDLESS {
         let Some((value, changed)) = machine.ask(candidate.id, next, object.clone(), Vec::new()) else {
-            return (Sourced::unknown(Why::Other("delays that are not followed".into()), span), series);
+            return Some((unknown(), series));
         };
         let number = match &value {
             // An object that deals out nothing at all is more likely misread than made for a single try.
-            Val::Absent if series.is_empty() => {
-                return (Sourced::unknown(Why::Other("delays that are not followed".into()), span), series);
-            }
+            Val::Absent if series.is_empty() => return Some((unknown(), series)),
             Val::Absent => {
                 let tries = series.len() as u64 + 1;
-                return (Sourced::written(Attempts::Times(tries), span), series);
+                return Some((Sourced::written(Attempts::Times(tries), span), series));
             }
+            Val::Number(_) if series.is_empty() && changed == object => return None,
             value => value.as_number().cloned(),
         };
-        let Some(number) = number else {
-            return (Sourced::unknown(Why::Other("delays that are not followed".into()), span), series);
-        };
+        let Some(number) = number else { return Some((unknown(), series)) };
         series.push(delay(candidate, number));
         object = changed;
     }
-    (Sourced::written(Attempts::Unbounded, span), series)
+    Some((Sourced::written(Attempts::Unbounded, span), series))
 }
 
 /// The delays that are asked for by their number, from 0, or from 1 where 0 is refused.

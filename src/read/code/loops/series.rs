@@ -50,7 +50,7 @@ pub fn fit(at: Span, series: &[Delay]) -> Fitted {
     let span = first.span.unwrap_or(at);
     let nominal: Vec<f64> = numbers.iter().map(|number| number.nominal).collect();
     let cap = numbers.iter().find_map(|number| number.cap);
-    let shape = shape(&nominal);
+    let shape = shape(&nominal, cap.map(|cap| cap.at));
     let (cap, cap_span) = match (cap, shape.plateau) {
         (Some(cap), _) if !matches!(shape.kind, BackoffKind::Fixed) => (Limit::At(nanos(cap.at)), cap.span),
         (_, Some(plateau)) => (Limit::At(nanos(plateau)), None),
@@ -84,7 +84,8 @@ struct Shape {
 }
 
 /// What kind of series these delays are.
-fn shape(nominal: &[f64]) -> Shape {
+/// `cap`: what they are known to be held down to.
+fn shape(nominal: &[f64], cap: Option<f64>) -> Shape {
     let first = nominal.first().copied().unwrap_or_default();
     let near = |a: f64, b: f64| (a - b).abs() <= b.abs() * 0.02 + 1_000.0;
     let fixed = |base: f64| Shape { kind: BackoffKind::Fixed, base, factor: 1.0, skip: 0, plateau: None };
@@ -97,8 +98,9 @@ fn shape(nominal: &[f64]) -> Shape {
     // What does not grow any more at the end is held down.
     let last = nominal.last().copied().unwrap_or_default();
     let flat = nominal.iter().rev().take_while(|delay| **delay == last).count();
-    let plateau = (flat >= 2).then_some(last);
-    let growing = nominal.get(..nominal.len() - if flat >= 2 { flat } else { 0 }).unwrap_or_default();
+    let is_held = flat >= 2 || cap.is_some_and(|cap| near(last, cap));
+    let plateau = is_held.then_some(last);
+    let growing = nominal.get(..nominal.len() - if is_held { flat } else { 0 }).unwrap_or_default();
     let [a, b, ..] = nominal else { return fixed(first) };
     let fits = |at: &dyn Fn(usize) -> f64| growing.iter().enumerate().all(|(i, delay)| near(*delay, at(i)));
     let factor = b / a;

@@ -268,6 +268,12 @@ impl Finder for Modules {
         }
     }
 
+    fn methods(&self, packages: &Packages, from: &Unit, full: &str) -> Vec<Sym> {
+        let Some(Hit::Item(source, item)) = self.hit(packages, from, full) else { return Vec::new() };
+        let owner = source.outline.get(item).map_or("", |item| name_of(item, &source.text));
+        source.methods(owner).map(Sym::from).collect()
+    }
+
     fn callers(&self, packages: &Packages, from: &Unit, full: &str) -> Callers {
         let Some(target) = callers::Target::new(self, packages, from, full) else { return Callers::default() };
         self.callers.get((target.source.file, target.item), || target.callers(self, packages))

@@ -72,6 +72,15 @@ impl Source {
         all
     }
 
+    /// The names of all functions that a type has in the blocks of this file, in order.
+    pub fn methods<'s>(&'s self, owner: &'s str) -> impl Iterator<Item = &'s str> {
+        self.outline.items.iter().filter_map(move |item| {
+            let around = self.outline.get(item.parent?)?;
+            let is_its = around.kind == ItemKind::Impl && name_of(around, &self.text) == owner;
+            (item.kind == ItemKind::Fn && is_its).then(|| name_of(item, &self.text))
+        })
+    }
+
     fn outside_tests(&self, ids: Option<&Vec<u32>>) -> Vec<(u32, &Item)> {
         let all = ids.into_iter().flatten().filter_map(|id| Some((*id, self.outline.get(*id)?)));
         let mut all: Vec<(u32, &Item)> = all.collect();

@@ -46,6 +46,8 @@ pub struct LoopWords {
     pub stops: Vec<String>,
     /// … unless something is waited for between the tries.
     pub stops_at_once: Vec<String>,
+    /// Functions that end everything unless their first argument holds.
+    pub asserts: Vec<String>,
     /// Functions that end everything: `panic!`.
     pub aborts: Vec<String>,
     /// Types that say whether something worked.

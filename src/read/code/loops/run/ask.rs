@@ -95,7 +95,11 @@ impl Machine<'_> {
         if let Some(failed) = state.failed(of) {
             return vec![(state, failed)];
         }
-        if self.mode != Mode::Explore && self.is_op(of) {
+        // Of a function that was handed what is tried, that alone is what fails; whatever else it does may work.
+        let is_beside = state.is_elsewhere()
+            && !of.from.has(Origins::GIVEN)
+            && state.log.tries.iter().any(|tried| tried.of.from.has(Origins::GIVEN));
+        if self.mode != Mode::Explore && self.is_op(of) && !is_beside {
             state.decide(of, true);
             return vec![(state, true)];
         }

@@ -64,7 +64,14 @@ impl Machine<'_> {
                             Flow::Value(_) => {
                                 // What a let-else binds stays in sight.
                                 let stays = matches!(unit.kind(arm.body), Kind::Block(ids) if ids.is_empty());
-                                let outs = self.run(unit, arm.body, out.state);
+                                let error = hands_on(unit, arm).then(|| error_of(&value));
+                                let outs = match error.filter(|_| out.state.is_elsewhere()) {
+                                    Some(error) => {
+                                        let flow = Flow::Leave(Exit::Return, None, Val::Bad(error.into()));
+                                        vec![Out { state: out.state, flow }]
+                                    }
+                                    None => self.run(unit, arm.body, out.state),
+                                };
                                 all.extend(if stays { outs } else { closed(outs, depth) });
                             }
                             Flow::Leave(..) => all.push(out),
@@ -127,11 +134,14 @@ impl Machine<'_> {
                 ways.map(|(state, failed)| if failed { passes(state) } else { takes(state, unwrapped(value)) })
                     .collect()
             }
+            // Another variant of an enum that has one of that name.
+            Test::Failure { .. } if matches!(value, Val::Record(record) if record.of.is_some()) => vec![passes(state)],
             Test::Failure { kinds, .. } => {
                 let more = rest.iter().any(|arm| !matches!(arm.test, Test::Success { .. } | Test::Holds(_)));
                 // Where another arm takes what is to be tried again, it is decided elsewhere which that is.
+                let is_made = matches!(value, Val::Bad(_));
                 let by_schedule = rest.iter().any(|arm| match &arm.test {
-                    Test::Is { kinds, .. } => self.tells_failure(kinds),
+                    Test::Is { kinds, .. } => !is_made && self.tells_failure(kinds),
                     _ => false,
                 });
                 // An arm that names no kind takes every failure, and what else it asks is its guard's business; but an arm
@@ -401,6 +411,12 @@ enum Kinds {
     Told(Vec<(State, bool)>),
     /// It is not known.
     Open(State),
+}
+
+/// Whether an arm returns the failure that it takes: `?`.
+fn hands_on(unit: &Unit, arm: &Arm) -> bool {
+    matches!(arm.test, Test::Failure { .. })
+        && matches!(unit.kind(arm.body), Kind::Exit { how: Exit::Return, value: None, .. })
 }
 
 /// The names that a test binds.

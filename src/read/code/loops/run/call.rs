@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::names::makes_variant;
 use super::number::{Chance, Number};
-use super::value::{Origins, Pause, Record, Series, Try, Unknown, Val};
+use super::value::{Code, Origins, Pause, Record, Series, Try, Type, Unknown, Val};
 use super::{Flow, Machine, Out, Outs, State, Step, Waited, one, origins};
 use crate::read::code::tree::{Arg, Exit, Id, Kind, Literal, Name, Sym, Unit};
 use crate::read::code::words::loops::{Clock, Outcome, Wait, Wrapper, has};
@@ -27,22 +28,28 @@ impl Machine<'_> {
         if lists(&words.aborts, path) {
             return vec![Out { state, flow: Flow::Leave(Exit::Abort, None, Val::Unit) }];
         }
+        if lists(&words.asserts, path)
+            && let Some(asked) = args.first()
+        {
+            let outs = self.run(unit, asked.value, state);
+            return self.then(outs, |state, value| match value {
+                Val::Bool(false) => vec![Out { state, flow: Flow::Leave(Exit::Abort, None, Val::Unit) }],
+                _ => one(state, Val::Unit),
+            });
+        }
         // A function that was handed over to what is followed.
-        if let Some(Val::Closure(code)) = state.get(path) {
-            if let Some(of) = code.gives {
-                let of = Try { from: of.from.and(Origins::GIVEN), ..of };
-                return one(state, Val::Try(of));
+        let handed = state.get(path).filter(|_| name.full.is_none());
+        if let Some(Val::Closure(Code { gives: Some(of), .. })) = handed {
+            let of = Try { from: of.from.and(Origins::GIVEN), ..*of };
+            return one(state, Val::Try(of));
+        }
+        if state.is_elsewhere() && matches!(handed, Some(Val::Closure(_) | Val::Unknown(_))) {
+            let of = self.attempt(unit, id, None, Origins::GIVEN);
+            let mut state = state;
+            if self.site.get().is_some_and(|site| self.ops.contains(&site)) {
+                state.steps.push(Step::Try);
             }
-            if state.is_elsewhere() {
-                let of = self.attempt(unit, id, None, Origins::GIVEN);
-                let mut state = state;
-                if let Some(site) = self.site.get()
-                    && self.ops.contains(&site)
-                {
-                    state.steps.push(Step::Try);
-                }
-                return one(state, Val::Try(of));
-            }
+            return one(state, Val::Try(of));
         }
         // A function that calls itself goes on.
         if self.is_own(unit) && self.calls_target(unit, name) && !state.is_elsewhere() {
@@ -89,7 +96,8 @@ impl Machine<'_> {
             }
             if makes_variant(path) {
                 let fields = values.into_iter().enumerate().map(|(at, value)| (Sym::from(at.to_string()), value));
-                let record = Record { of: Some(name.clone()), fields: fields.collect() };
+                let of = Type { name: name.clone(), unit: Arc::clone(unit) };
+                let record = Record { of: Some(of), fields: fields.collect() };
                 return one(state, Val::Record(record.into()));
             }
             self.operation(unit, id, path, state, &values)
@@ -534,11 +542,4 @@ fn optional(value: &Val) -> Val {
         Val::Bad(_) => Val::Absent,
         other => other.clone(),
     }
-}
-
-/// Whether a path is that of a variant, tuple struct or class, as names tell: `Action::Retry`.
-fn makes_variant(path: &str) -> bool {
-    path.rsplit("::")
-        .next()
-        .is_some_and(|last| last.starts_with(char::is_uppercase) && last.chars().any(char::is_lowercase))
 }

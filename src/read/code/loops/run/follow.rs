@@ -52,12 +52,12 @@ impl Machine<'_> {
         if self.calls.get() >= CALLS {
             return None;
         }
-        let owner = match receiver {
-            Val::Record(record) => record.of.as_ref().and_then(|of| of.full.clone()),
-            _ if self.names_schedule(name) => self.owner(unit, on),
+        let (seen_from, owner) = match receiver {
+            Val::Record(record) => record.of.as_ref().and_then(|of| Some((&of.unit, of.name.full.clone()?))),
+            _ if self.names_schedule(name) => self.owner(unit, on).map(|owner| (unit, owner)),
             _ => None,
         }?;
-        let place = self.project.item(unit, &format!("{owner}::{name}"))?;
+        let place = self.project.item(seen_from, &format!("{owner}::{name}"))?;
         if !matches!(place.kind(), Kind::Function { body: Some(_), .. }) {
             return None;
         }

@@ -28,7 +28,7 @@ use crate::read::code::tree::{Contender, Exit, Id, Kind, Literal, LoopKind, Part
 use crate::read::code::words::Words;
 use crate::source::Span;
 use number::Number;
-use value::{Code, Record};
+use value::{Code, Record, Type};
 
 /// Ways that are gone side by side at most; what comes beyond is left out.
 const WAYS: usize = 48;
@@ -289,7 +289,8 @@ impl<'a> Machine<'a> {
                             }
                         }
                     }
-                    one(state, Val::Record(Record { of: of.clone(), fields: all }.into()))
+                    let of = of.clone().map(|name| Type { name, unit: Arc::clone(unit) });
+                    one(state, Val::Record(Record { of, fields: all }.into()))
                 })
             }
             Kind::Call { of, args, types } => self.call(unit, id, *of, types, args, state),

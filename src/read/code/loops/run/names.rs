@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::number::Number;
-use super::value::{Origins, Unknown, Val};
+use super::value::{Origins, Record, Type, Unknown, Val};
 use super::{Flow, Machine, Mode, Outs, State, one};
 use crate::facts::{Value, Why};
 use crate::read::code::tree::{Id, Kind, Name, Op, Place, Sym, Unit};
@@ -22,7 +22,14 @@ impl Machine<'_> {
         if !state.is_elsewhere() && self.is_own(unit) && name.full.is_none() {
             return self.outside(&name.text, id);
         }
-        self.traced(unit, id, name.best())
+        match self.traced(unit, id, name.best()) {
+            // A variant without values stands for itself: `BackoffKind::NoJitter`.
+            Val::Unknown(_) if name.best().contains("::") && makes_variant(name.best()) => {
+                let of = Type { name: name.clone(), unit: Arc::clone(unit) };
+                Val::Record(Record { of: Some(of), fields: Vec::new() }.into())
+            }
+            value => value,
+        }
     }
 
     /// A variable from outside of the loop.
@@ -137,7 +144,6 @@ impl Machine<'_> {
         let pass = self.pass.replace(0);
         let mut state = State::default();
         // Nothing of the loop is in sight there.
-        state.bind(&Sym::from("\u{0}"), Val::Unit);
         state.enter_function();
         let value = self.the_only(self.run(&place.unit, place.id, state));
         self.pass.set(pass);
@@ -308,6 +314,13 @@ fn binds(kind: &Kind, name: &str) -> bool {
         Kind::Loop { kind: LoopKind::Each { vars, .. }, .. } => vars.iter().any(|var| **var == *name),
         _ => false,
     }
+}
+
+/// Whether a path is that of a variant, tuple struct or class, as names tell: `Action::Retry`.
+pub(super) fn makes_variant(path: &str) -> bool {
+    path.rsplit("::")
+        .next()
+        .is_some_and(|last| last.starts_with(char::is_uppercase) && last.chars().any(char::is_lowercase))
 }
 
 /// The name of a place that is a local or members of one: `self.attempts`.

@@ -294,6 +294,10 @@ impl Machine<'_> {
             (Random::Fraction, _) => between(&Number::plain(0.0, None), &Number::plain(1.0, None)),
             (Random::Range, [Val::Series(series)]) => {
                 match (series.first.as_number(), series.to.as_ref().and_then(Val::as_number)) {
+                    // Of `half..whole + 1` the whole is the most that can come out.
+                    (Some(from), Some(to)) if is_open(series, from, to) && from.low > 0.0 => {
+                        between(from, &Number { cap: to.cap, ..to.each(|to| to - 1.0) })
+                    }
                     (Some(from), Some(to)) => between(from, to),
                     _ => self.chance_unknown(chance),
                 }
@@ -368,4 +372,9 @@ fn in_unit(value: &Val, unit: values::Unit, span: Span) -> Val {
         }
         None => Val::Unknown(value.origin()),
     }
+}
+
+/// Whether a range of whole numbers leaves its end out.
+fn is_open(series: &Series, from: &Number, to: &Number) -> bool {
+    to.is_whole && !to.is_time && series.known_len() == Some((to.high - from.low).max(0.0))
 }

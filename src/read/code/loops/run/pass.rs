@@ -58,6 +58,10 @@ impl Machine<'_> {
                 {
                     self.marked(&name, Val::from(Origins::COUNT))
                 }
+                // So may a variant.
+                Val::Record(record) if record.fields.is_empty() && self.mode == Mode::Explore => {
+                    self.marked(&name, Val::from(Origins::COUNT))
+                }
                 other => other,
             };
             state.bind(&name, value);

@@ -11,6 +11,8 @@ pub struct State {
     slots: Vec<Slot>,
     /// Where the variables of the function that is run begin.
     base: usize,
+    /// Functions that are being run within each other.
+    functions: usize,
     /// What was decided of operations: whether they failed.
     decided: Vec<(u32, bool)>,
     /// What happened in this pass.
@@ -101,6 +103,7 @@ impl State {
     pub fn enter_function(&mut self) -> (usize, usize) {
         let before = (self.base, self.slots.len());
         self.base = self.slots.len();
+        self.functions += 1;
         before
     }
 
@@ -108,11 +111,12 @@ impl State {
     pub fn leave_function(&mut self, before: (usize, usize)) {
         self.slots.truncate(before.1);
         self.base = before.0;
+        self.functions = self.functions.saturating_sub(1);
     }
 
     /// Whether a function is being run that the loop calls.
     pub fn is_elsewhere(&self) -> bool {
-        self.base > 0
+        self.functions > 0
     }
 
     /// A new variable.

@@ -64,9 +64,24 @@ pub struct Series {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// Its type or variant.
-    pub of: Option<Name>,
+    pub of: Option<Type>,
     /// Its fields.
     pub fields: Vec<(Sym, Val)>,
+}
+
+/// The type or variant of something, as it is called where that is made.
+#[derive(Clone, Debug)]
+pub struct Type {
+    /// Its name.
+    pub name: Name,
+    /// Where that name is written: `crate::` is the package of this unit.
+    pub unit: Arc<Unit>,
+}
+
+impl PartialEq for Type {
+    fn eq(&self, other: &Type) -> bool {
+        self.name == other.name
+    }
 }
 
 /// What an operation gave.
@@ -273,6 +288,6 @@ impl Record {
 
     /// The last part of the name of its type or variant.
     pub fn last(&self) -> &str {
-        self.of.as_ref().map_or("", Name::last)
+        self.of.as_ref().map_or("", |of| of.name.last())
     }
 }

@@ -114,12 +114,28 @@ pub(super) fn asks_option(pat: &Pat) -> bool {
     match bare(pat) {
         Pat::Wild(_) => true,
         Pat::Ident(one) => is_binding(one) && one.subpat.is_none() || one.ident == "None",
-        Pat::TupleStruct(one) => one.path.segments.last().is_some_and(|last| last.ident == "Some"),
-        Pat::Path(one) => one.path.segments.last().is_some_and(|last| last.ident == "None"),
+        Pat::TupleStruct(one) => is_of_option(&one.path, "Some"),
+        Pat::Path(one) => is_of_option(&one.path, "None"),
         Pat::Or(one) => one.cases.iter().all(asks_option),
         Pat::Guard(one) => asks_option(&one.pat),
         _ => false,
     }
+}
+
+/// Whether a path is a variant of `Option` by its name: an enum of somebody's own may have a `None` too.
+fn is_of_option(path: &syn::Path, variant: &str) -> bool {
+    let mut from_the_end = path.segments.iter().rev();
+    from_the_end.next().is_some_and(|last| last.ident == variant)
+        && from_the_end.next().is_none_or(|of| of.ident == "Option")
+}
+
+/// What a variant is called where its enum says whether something worked or is there; nothing for a `None` or `Some` that
+/// is not `Option`'s.
+fn outcome(name: &Name) -> &str {
+    let mut from_the_end = name.best().rsplit("::");
+    let last = from_the_end.next().unwrap_or_default();
+    let is_own = matches!(last, "None" | "Some") && from_the_end.next().is_some_and(|of| of != "Option");
+    if is_own { "" } else { last }
 }
 
 impl Lower<'_> {
@@ -274,10 +290,10 @@ impl Lower<'_> {
         through: Through,
     ) -> Seen<'p> {
         let name = self.value_name(qself, path);
-        match (name.last(), through) {
+        match (outcome(&name), through) {
             ("None", Through::Ok) => Shape::Failure { kinds: Vec::new(), is_exact: true }.seen(),
             ("None", Through::Err) => Shape::Success { is_exact: true }.seen(),
-            (last, _) if is_constant_like(last) => Shape::Equals(vec![pat]).seen(),
+            _ if is_constant_like(name.last()) => Shape::Equals(vec![pat]).seen(),
             _ => Shape::Is(vec![name]).seen(),
         }
     }
@@ -287,7 +303,7 @@ impl Lower<'_> {
             [only] => Some(*only),
             _ => None,
         };
-        let role = match (name.last(), through) {
+        let role = match (outcome(&name), through) {
             ("Some", Through::Ok) => "Ok",
             ("Some", Through::Err) => "Err",
             (last @ ("Ok" | "Err" | "Some" | "Ready"), _) => match last {
