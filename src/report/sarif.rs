@@ -133,7 +133,7 @@ fn descriptor(rule: &Rule) -> Descriptor {
     let level = meta.levels.first().copied().unwrap_or(Severity::Warning);
     Descriptor {
         id: rule.id,
-        name: rule.id,
+        name: pascal(rule.id),
         short_description: Message { text: meta.summary.clone() },
         full_description: Message { text: about.chars().take(MOST_DESCRIPTION).collect() },
         help: Help { text: body.clone(), markdown: body },
@@ -148,6 +148,15 @@ fn descriptor(rule: &Rule) -> Descriptor {
             precision: if meta.pedantic == Pedantic::Never { "high" } else { "medium" },
         },
     }
+}
+
+/// `RetryCycle` for `retry-cycle`: the name is for people, and must not be the id.
+fn pascal(id: &str) -> String {
+    let word = |word: &str| {
+        let mut chars = word.chars();
+        chars.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + chars.as_str())
+    };
+    id.split('-').map(word).collect()
 }
 
 /// One finding; none if its place is unknown, which a result must have.

@@ -43,7 +43,7 @@ pub struct Driver {
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
     pub id: &'static str,
-    pub name: &'static str,
+    pub name: String,
     pub short_description: Message,
     pub full_description: Message,
     pub help: Help,

@@ -190,4 +190,6 @@ fn every_rule_is_described_in_a_stable_order() {
     let ids: Vec<&str> = rules.iter().map(|rule| rule["id"].as_str().unwrap()).collect();
     assert_eq!(ids, rules::ALL.iter().map(|rule| rule.id).collect::<Vec<_>>());
     assert!(ids.is_sorted());
+    let cycle = rules.iter().find(|rule| rule["id"] == "retry-cycle").unwrap();
+    assert_eq!(cycle["name"], "RetryCycle");
 }
