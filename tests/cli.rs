@@ -144,7 +144,7 @@ fn a_reader_that_stops_reading_is_no_failure() {
     for format in ["full", "json"] {
         let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("retrylint"))
             .args(["--format", format])
-            .current_dir(&folder.0)
+            .current_dir(folder.path(""))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
