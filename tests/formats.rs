@@ -20,14 +20,14 @@ services:
     calls: []
 ";
 
-const FORMATS: [&str; 9] =
-    ["full", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown"];
+const FORMATS: [&str; 9] = ["full", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown"];
 
 #[test]
 fn a_file_holds_what_standard_output_would() {
     let folder = Folder::new("both", &[(".git/HEAD", ""), ("services.yaml", NINE)]);
     let outputs: Vec<String> = FORMATS.iter().map(|format| format!("{format}=out.{format}")).collect();
-    let arguments: Vec<&str> = outputs.iter().flat_map(|output| ["--output", output]).chain(["services.yaml"]).collect();
+    let arguments: Vec<&str> =
+        outputs.iter().flat_map(|output| ["--output", output]).chain(["services.yaml"]).collect();
     assert_eq!(folder.run(&arguments).status, 1);
     for format in FORMATS {
         let printed = folder.run(&["--format", format, "services.yaml"]);
@@ -46,7 +46,10 @@ fn what_is_read_beside_the_repository_names_files_from_its_root_on() {
     };
     for (format, place) in [
         ("sarif", "\"uri\": \"deploy/web/services.yaml\""),
-        ("github", "::warning file=deploy/web/services.yaml,line=5,endLine=5,col=28,endColumn=29,title=excessive-attempts::"),
+        (
+            "github",
+            "::warning file=deploy/web/services.yaml,line=5,endLine=5,col=28,endColumn=29,title=excessive-attempts::",
+        ),
         ("gitlab", "\"path\": \"deploy/web/services.yaml\""),
         ("junit", "file=\"deploy/web/services.yaml\" line=\"5\""),
         ("markdown", "<code>deploy/web/services.yaml:5</code>"),
@@ -106,16 +109,19 @@ fn without_findings_every_format_says_so_in_its_way() {
     assert_eq!((out("github").as_str(), out("gitlab").as_str()), ("", "[]\n"));
     assert!(out("junit").contains("tests=\"1\" failures=\"0\""));
     assert_eq!(out("jsonl").lines().count(), 1);
-    assert!(out("markdown").starts_with("## retrylint: nothing to report\n\n- Read 1 file (1 YAML): 2 services, 1 call"));
+    assert!(
+        out("markdown").starts_with("## retrylint: nothing to report\n\n- Read 1 file (1 YAML): 2 services, 1 call")
+    );
 }
 
 /// The level that fails the run is the one from which on a case has failed.
 #[test]
 fn the_test_report_is_red_if_the_exit_status_is_1() {
     let folder = Folder::new("red", &[("services.yaml", NINE)]);
-    for (level, status, counts) in
-        [("warning", 1, "failures=\"1\" errors=\"0\" skipped=\"0\""), ("error", 0, "failures=\"0\" errors=\"0\" skipped=\"1\"")]
-    {
+    for (level, status, counts) in [
+        ("warning", 1, "failures=\"1\" errors=\"0\" skipped=\"0\""),
+        ("error", 0, "failures=\"0\" errors=\"0\" skipped=\"1\""),
+    ] {
         let run = folder.run(&["--format", "junit", "--fail-on", level]);
         assert_eq!(run.status, status);
         assert!(run.stdout.contains(counts), "{}", run.stdout);
@@ -137,7 +143,8 @@ fn a_hostile_file_name_is_a_name_in_every_format() {
     let json = |format: &str| -> Value { serde_json::from_str(&out(format)).unwrap() };
     assert_eq!(json("json")["findings"][0]["path"], name);
     assert_eq!(json("gitlab")[0]["location"]["path"], name);
-    let uri = json("sarif")["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].clone();
+    let uri =
+        json("sarif")["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].clone();
     assert_eq!(
         uri,
         "a%250A%3A%3Aerror%3A%3Ab%0A%3A%3Aerror%3A%3Ac%7C%60%3Cscript%3E%60%5D%5D%3E%1B%5B2J%E2%80%AE%2Cx%3Ay.yaml"
@@ -150,9 +157,7 @@ fn a_hostile_file_name_is_a_name_in_every_format() {
         ),
         "{github}"
     );
-    assert!(out("junit").contains(
-        "file=\"a%0A::error::b␊::error::c|`&lt;script&gt;`]]&gt;␛[2J\u{fffd},x:y.yaml\""
-    ));
+    assert!(out("junit").contains("file=\"a%0A::error::b␊::error::c|`&lt;script&gt;`]]&gt;␛[2J\u{fffd},x:y.yaml\""));
     assert!(out("markdown").contains(
         "<code>a%0A::error::b␊::error::c&#124;&#96;&lt;script&gt;&#96;&#93;&#93;&gt;␛&#91;2J\u{fffd},x:y.yaml:5</code>"
     ));
@@ -190,7 +195,9 @@ fn the_documented_examples_are_real() {
     let mut told = 0;
     for section in page.split("\n## ").skip(1) {
         let format = section.lines().next().unwrap();
-        let Some(example) = section.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()) else { continue };
+        let Some(example) = section.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()) else {
+            continue;
+        };
         let output = assert_cmd::Command::cargo_bin("retrylint")
             .unwrap()
             .args(["--format", format, "testdata/storm"])

@@ -52,8 +52,10 @@ pub fn write(report: &Report<'_>, args: &Check) -> Result<(), Failure> {
     let repository = Repository::around(Path::new("."));
     for (format, file) in &args.output {
         let text = render(*format, report, args, Look::PLAIN, &repository);
-        std::fs::write(file, text)
-            .map_err(|error| Failure::Said(format!("cannot write {}: {}", file.display(), in_words(&error)), None))?;
+        std::fs::write(file, text).map_err(|error| {
+            let help = "name a file that may be written with `--output`";
+            Failure::Said(format!("cannot write {}: {}", file.display(), in_words(&error)), Some(help.into()))
+        })?;
     }
     let text = render(args.format, report, args, screen::stdout_look(), &repository);
     match args.format {

@@ -134,7 +134,7 @@ impl Summary {
         let paint = Paint(look.colour);
         let mut out = String::new();
         for line in self.lines(elapsed) {
-            for (row, line) in text::wrap(&text::block(&line), look.width.saturating_sub(2)).iter().enumerate() {
+            for (row, line) in text::wrap(&text::line(&line), look.width.saturating_sub(2)).iter().enumerate() {
                 out.push_str(if row == 0 { "" } else { "  " });
                 out.push_str(line);
                 out.push('\n');

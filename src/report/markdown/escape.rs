@@ -6,8 +6,18 @@ use crate::report::text;
 /// Text for one line, in which nothing is markup but what stands between two backticks: that is shown as code. An odd
 /// backtick is shown.
 pub(super) fn inline(body: &str) -> String {
-    let body = text::line(body.trim());
-    let mut ticks = body.matches('`').count() / 2 * 2;
+    let body = body.trim();
+    escape(body, body.matches('`').count() / 2 * 2)
+}
+
+/// Text for one line, all of it shown as code.
+pub(super) fn code(body: &str) -> String {
+    format!("<code>{}</code>", escape(body, 0))
+}
+
+/// Of the backticks, the first `ticks` begin and end code.
+fn escape(body: &str, mut ticks: usize) -> String {
+    let body = text::line(body);
     let mut is_code = false;
     let mut out = String::with_capacity(body.len() + body.len() / 4);
     let mut before = ['\0'; 3];
@@ -25,14 +35,6 @@ pub(super) fn inline(body: &str) -> String {
         }
         before = [before[1], before[2], c];
     }
-    out
-}
-
-/// The same text, all of it shown as code.
-pub(super) fn code(body: &str) -> String {
-    let mut out = String::from("<code>");
-    text::line(body).chars().for_each(|c| push(c, &mut out));
-    out.push_str("</code>");
     out
 }
 
@@ -75,6 +77,7 @@ mod tests {
         assert_eq!(inline("`a` and `b"), "<code>a</code> and &#96;b");
         assert_eq!(inline("`"), "&#96;");
         assert_eq!(inline("`</code>|`"), "<code>&lt;/code&gt;&#124;</code>");
-        assert_eq!(code("a`b:3"), "<code>a&#96;b:3</code>");
+        assert_eq!(code(" a`b`:3"), "<code> a&#96;b&#96;:3</code>");
+        assert_eq!(code("www.a http://b"), "<code>www&#46;a http&#58;//b</code>");
     }
 }
