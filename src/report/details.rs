@@ -26,7 +26,6 @@ impl Detail<'_> {
     /// The piece as one or more lines of clean text.
     pub fn text(&self) -> String {
         match self {
-            Detail::Place(place, says) if says.is_empty() => text::line(place).into_owned(),
             Detail::Place(place, says) => format!("{}: {}", text::line(place), text::line(says)),
             Detail::Note(note) => text::block(note).into_owned(),
             Detail::Help(help) => format!("help: {}", text::block(help)),
