@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use retrylint::facts::Class;
+use retrylint::facts::words::list;
 use retrylint::finding::Severity;
 use retrylint::rules;
 use retrylint::suggest::did_you_mean;
@@ -111,12 +112,13 @@ pub struct Check {
 
     /// How findings are printed
     ///
-    /// full and concise are for people, json and sarif for programs. The summary goes to standard error in every format.
+    /// The summary goes to standard error in every format.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Output")]
     pub format: Format,
     /// Also write a format to a file; may be repeated
     ///
-    /// One analysis, several reports: --output sarif=retrylint.sarif --output json=retrylint.json
+    /// One analysis, several reports: --output sarif=retrylint.sarif --output junit=retrylint.xml. Each needs a file of its own
+    /// in a folder that exists.
     #[arg(long, value_parser = output, value_name = "FORMAT=FILE", help_heading = "Output")]
     pub output: Vec<(Format, PathBuf)>,
     /// Name of the analysis in SARIF
@@ -279,11 +281,25 @@ pub struct Terminal {
 /// Formats of findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
+    /// For people: each place in its file, and what to do
     #[default]
     Full,
+    /// A line for each finding, for editors and grep
     Concise,
+    /// Everything, for programs
     Json,
+    /// The same, a finding a line; the last line is the summary
+    Jsonl,
+    /// For code scanning
     Sarif,
+    /// Annotations in a GitHub workflow
+    Github,
+    /// GitLab's code quality report
+    Gitlab,
+    /// A test report: GitLab, Jenkins and others
+    Junit,
+    /// For a job's summary or a comment
+    Markdown,
 }
 
 /// Formats of policies.
@@ -353,15 +369,17 @@ fn output(text: &str) -> Result<(Format, PathBuf), String> {
     if file.is_empty() {
         return Err("the file is missing behind `=`".into());
     }
-    match Format::from_str(format, false) {
-        Ok(format) => Ok((format, PathBuf::from(file))),
-        Err(_) => {
-            let nearest = did_you_mean(format, ["full", "concise", "json", "sarif"]);
-            let hint =
-                nearest.map_or_else(|| "full, concise, json or sarif".into(), |name| format!("did you mean `{name}`?"));
-            Err(format!("no format is called `{format}`; {hint}"))
-        }
+    if file == "-" {
+        return Err("`-` is no file: what goes to standard output is chosen with --format".into());
     }
+    Format::from_str(format, false).map(|format| (format, PathBuf::from(file))).map_err(|_| {
+        let values: Vec<_> = Format::value_variants().iter().filter_map(ValueEnum::to_possible_value).collect();
+        let names: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+        let nearest = did_you_mean(format, names.iter().copied());
+        let hint =
+            nearest.map_or_else(|| format!("there are {}", list(&names)), |name| format!("did you mean `{name}`?"));
+        format!("no format is called `{}`; {hint}", retrylint::report::text::line(format))
+    })
 }
 
 fn class(text: &str) -> Result<Class, String> {
@@ -445,6 +463,13 @@ mod tests {
             "no rule is called `unreadable-fiel`; did you mean `unreadable-file`?"
         );
         assert!(output("sarfi=x").unwrap_err().ends_with("did you mean `sarif`?"));
+        assert!(output("junti=x").unwrap_err().ends_with("did you mean `junit`?"));
+        assert_eq!(
+            output("xyz=x").unwrap_err(),
+            "no format is called `xyz`; there are full, concise, json, jsonl, sarif, github, gitlab, junit and markdown"
+        );
+        assert_eq!(output("json=./-"), Ok((Format::Json, PathBuf::from("./-"))));
+        assert!(output("json=-").is_err() && output("json=").is_err() && output("json").is_err());
         assert!(class("overlaod").unwrap_err().ends_with("did you mean `overload`?"));
         assert_eq!(class("503"), Ok(Class::Overload));
         assert!(ends("web..").is_err());

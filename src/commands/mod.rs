@@ -4,6 +4,7 @@
 pub mod check;
 pub mod explain;
 mod failure;
+mod formats;
 pub mod graph;
 mod options;
 pub mod policies;

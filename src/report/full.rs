@@ -43,7 +43,7 @@ fn finding(shown: &Shown<'_>, report: &Report<'_>, look: Look, out: &mut String)
     let paint = Paint(look.colour);
     let finding = shown.finding;
     headline(finding, &paint, look, out);
-    let list = shown.list(report.sources);
+    let list = shown.list(report.sources, &str::to_string);
     match &list {
         Some(places) => push(out, places, "", look),
         None => out.push_str(&snippet::draw(finding, report.sources, look)),

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::repository::Locate;
 use super::text;
 use crate::facts::words;
 use crate::finding::{Finding, Label};
@@ -65,8 +66,9 @@ impl Shown<'_> {
     }
 
     /// The places in a row, `a.yaml:9, b.yaml:11, c.yaml:8 and 34 more: what stands there`, where a picture of each would
-    /// say the same again and again: a group, or the labels of one default in several places.
-    pub fn list(&self, sources: &Sources) -> Option<String> {
+    /// say the same again and again: a group, or the labels of one default in several places. `locate` says what a file is
+    /// called here.
+    pub fn list(&self, sources: &Sources, locate: Locate<'_>) -> Option<String> {
         let (labels, more): (Vec<&Label>, String) = if self.count() > 1 {
             let labels = std::iter::once(self.finding).chain(self.others.iter().copied());
             let more = match self.count().saturating_sub(PLACES) {
@@ -86,7 +88,7 @@ impl Shown<'_> {
         };
         let places = labels.iter().filter_map(|label| {
             let source = sources.get(label.span.file)?;
-            Some(format!("{}:{}", text::line(&source.path), source.position(label.span.start).line))
+            Some(format!("{}:{}", text::line(&locate(&source.path)), source.position(label.span.start).line))
         });
         let mut list = places.collect::<Vec<_>>().join(", ");
         if !more.is_empty() {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{Report, summary::Summary, text::visible};
+use super::{Entry, Report, summary::Summary, text::visible};
 use crate::finding::{Label, Suppressed};
 use crate::source::{Sources, Span};
 
@@ -13,29 +13,7 @@ pub const VERSION: u32 = 1;
 
 /// Findings and summary as JSON, with a line break at the end.
 pub fn render(report: &Report<'_>) -> String {
-    let findings = report.entries.iter().map(|entry| {
-        let finding = entry.finding;
-        FindingJson {
-            rule: finding.rule,
-            severity: finding.severity.name(),
-            confidence: finding.confidence,
-            message: &finding.message,
-            place: finding.primary().and_then(|label| Place::of(label.span, report.sources)),
-            labels: finding
-                .labels
-                .iter()
-                .enumerate()
-                .filter_map(|(index, label)| LabelJson::of(label, index == 0, report.sources))
-                .collect(),
-            notes: &finding.notes,
-            help: finding.help.as_deref(),
-            fingerprint: entry.fingerprint,
-            pedantic: finding.pedantic,
-            suppressed: finding.suppressed.as_ref().map(|one| SuppressedJson::of(one, report.sources)),
-            group: finding.group.as_deref(),
-            environments: finding.environments.iter().map(|name| &**name).collect(),
-        }
-    });
+    let findings = report.entries.iter().map(|entry| FindingJson::of(entry, report.sources));
     print(&Document { version: VERSION, findings: findings.collect(), summary: report.summary })
 }
 
@@ -57,6 +35,15 @@ pub fn write(document: &impl Serialize, out: impl Write) -> std::io::Result<()> 
     let mut out = Escaping(out);
     serde_json::to_writer_pretty(&mut out, document)?;
     out.0.write_all(b"\n")
+}
+
+/// A document on one line, with a line break at the end.
+pub fn line(document: &impl Serialize) -> String {
+    let mut out = Escaping(Vec::new());
+    match serde_json::to_writer(&mut out, document) {
+        Ok(()) => String::from_utf8(out.0).map(|text| text + "\n").unwrap_or_default(),
+        Err(_) => String::new(),
+    }
 }
 
 /// JSON may go to a terminal or a log as well, and needs to escape no more than the first 32 characters: the others on which
@@ -94,8 +81,9 @@ struct Document<'a> {
     summary: &'a Summary,
 }
 
+/// One finding, in `json` and `jsonl` alike.
 #[derive(Serialize)]
-struct FindingJson<'a> {
+pub(super) struct FindingJson<'a> {
     rule: &'a str,
     severity: &'a str,
     confidence: crate::facts::Confidence,
@@ -110,6 +98,32 @@ struct FindingJson<'a> {
     suppressed: Option<SuppressedJson<'a>>,
     group: Option<&'a str>,
     environments: Vec<&'a str>,
+}
+
+impl<'a> FindingJson<'a> {
+    pub(super) fn of(entry: &Entry<'a>, sources: &'a Sources) -> Self {
+        let finding = entry.finding;
+        FindingJson {
+            rule: finding.rule,
+            severity: finding.severity.name(),
+            confidence: finding.confidence,
+            message: &finding.message,
+            place: finding.primary().and_then(|label| Place::of(label.span, sources)),
+            labels: finding
+                .labels
+                .iter()
+                .enumerate()
+                .filter_map(|(index, label)| LabelJson::of(label, index == 0, sources))
+                .collect(),
+            notes: &finding.notes,
+            help: finding.help.as_deref(),
+            fingerprint: entry.fingerprint,
+            pedantic: finding.pedantic,
+            suppressed: finding.suppressed.as_ref().map(|one| SuppressedJson::of(one, sources)),
+            group: finding.group.as_deref(),
+            environments: finding.environments.iter().map(|name| &**name).collect(),
+        }
+    }
 }
 
 /// A place, in bytes and as people count.
@@ -188,7 +202,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Vec<String>>(&printed).unwrap(), [text]);
     }
     use crate::finding::Finding;
-    use crate::report::{Entry, examples};
+    use crate::report::examples;
 
     fn json(finding: &Finding, sources: &Sources) -> serde_json::Value {
         let summary = Summary::default();

@@ -1,17 +1,27 @@
 //! Findings, policies and graphs as text: one file per format. Nothing here decides what is wrong, only how it is said.
 //!
-//! Formats for people (`full`, `concise`, the tables) clean every string before it is printed ([`text`]) and fold groups
-//! ([`group`]). Formats for machines keep every finding and every byte.
+//! Formats for people (`full`, `concise`, `markdown`, the tables) clean every string before it is printed ([`text`]) and fold
+//! groups ([`group`]). Formats for machines keep every finding; `json`, `jsonl` and `sarif` keep every byte too. What is read
+//! beside the code it speaks of names files from the root of the repository on ([`repository`]).
 
 pub mod concise;
+mod details;
 #[cfg(test)]
 pub(crate) mod examples;
 pub mod full;
+pub mod github;
+pub mod gitlab;
 pub mod graph;
 pub mod group;
+#[cfg(test)]
+mod hostile;
 pub mod json;
+pub mod jsonl;
+pub mod junit;
+pub mod markdown;
 pub mod paint;
 pub mod policies;
+pub mod repository;
 pub mod sarif;
 pub mod snippet;
 pub mod summary;

@@ -132,6 +132,24 @@ impl Summary {
     /// The lines for people. `elapsed` is left out where output must not change from run to run.
     pub fn text(&self, elapsed: Option<Duration>, look: Look) -> String {
         let paint = Paint(look.colour);
+        let mut out = String::new();
+        for line in self.lines(elapsed) {
+            for (row, line) in text::wrap(&text::line(&line), look.width.saturating_sub(2)).iter().enumerate() {
+                out.push_str(if row == 0 { "" } else { "  " });
+                out.push_str(line);
+                out.push('\n');
+            }
+        }
+        for (row, line) in text::wrap(&self.counts_text(), look.width.saturating_sub(2)).iter().enumerate() {
+            out.push_str(if row == 0 { "" } else { "  " });
+            out.push_str(&paint.tone(Tone::Strong, line));
+            out.push('\n');
+        }
+        out
+    }
+
+    /// What was looked at and the worst of it, as it stands in the files; without the counts of findings.
+    pub(super) fn lines(&self, elapsed: Option<Duration>) -> Vec<String> {
         let mut lines = vec![self.looked_at(elapsed)];
         lines.extend(self.left_out.iter().map(|left_out| format!("note: {left_out}")));
         if self.policies == 0 && self.calls == 0 {
@@ -149,20 +167,7 @@ impl Summary {
             lines.extend(self.slowest_answer.as_ref().map(Slowest::text));
         }
         lines.extend(self.notes.iter().cloned());
-        let mut out = String::new();
-        for line in lines {
-            for (row, line) in text::wrap(&text::block(&line), look.width.saturating_sub(2)).iter().enumerate() {
-                out.push_str(if row == 0 { "" } else { "  " });
-                out.push_str(line);
-                out.push('\n');
-            }
-        }
-        for (row, line) in text::wrap(&self.counts_text(), look.width.saturating_sub(2)).iter().enumerate() {
-            out.push_str(if row == 0 { "" } else { "  " });
-            out.push_str(&paint.tone(Tone::Strong, line));
-            out.push('\n');
-        }
-        out
+        lines
     }
 
     /// `Read 214 files (181 Rust, 33 YAML) in 0.08 s: 12 services, 31 calls, 19 retry policies`.
@@ -213,7 +218,7 @@ impl Summary {
     }
 
     /// `3 errors, 5 warnings; 4 opinionated findings with --pedantic`.
-    fn counts_text(&self) -> String {
+    pub(super) fn counts_text(&self) -> String {
         let Counts { errors, warnings, notes, suppressed, grouped, pedantic, deselected, off } = self.findings;
         let levels: Vec<String> =
             [(errors, "error", "errors"), (warnings, "warning", "warnings"), (notes, "note", "notes")]

@@ -30,7 +30,7 @@ use code::{Code, CodeFile, Manifest, Reader};
 use data::{Kept, Looked};
 pub use globs::Globs;
 use walk::Candidate;
-pub use walk::{LeftOut, LeftOutBy};
+pub use walk::{LeftOut, LeftOutBy, slashes};
 
 /// What to scan, and how.
 #[derive(Clone, Debug)]

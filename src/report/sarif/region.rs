@@ -3,12 +3,13 @@
 
 use serde::Serialize;
 
+use crate::report::repository::Locate;
 use crate::source::{Sources, Span};
 
 /// From spans to locations.
 pub(super) struct Places<'a> {
     pub sources: &'a Sources,
-    pub locate: &'a dyn Fn(&str) -> String,
+    pub locate: Locate<'a>,
 }
 
 #[derive(Serialize)]
@@ -81,6 +82,11 @@ impl Places<'_> {
 }
 
 impl Location {
+    /// The line on which it starts.
+    pub fn line(&self) -> u32 {
+        self.physical_location.region.start_line
+    }
+
     /// Path and line as the text of a link.
     pub fn shown(&self) -> String {
         escape(&self.path)
