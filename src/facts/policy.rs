@@ -235,6 +235,8 @@ pub enum Purpose {
     Startup,
     /// Background work.
     Background,
+    /// Files of this machine, locks on them: nobody else is asked.
+    Local,
 }
 
 /// A setting that does nothing or that is rejected: what `ineffective-retry` says, in the reader's words.

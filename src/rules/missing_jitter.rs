@@ -11,6 +11,10 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         if !policy.jitter.known().is_some_and(|jitter| jitter.is_none()) || policy.hedging.is_some() {
             continue;
         }
+        // Nobody but this machine is spared.
+        if policy.purpose == Purpose::Local {
+            continue;
+        }
         let Some(retries) = retries(policy) else { continue };
         let Some(largest) = largest_delay(policy, retries) else { continue };
         if largest < system.limits.min_jitter_delay {

@@ -177,6 +177,9 @@ impl Assembler<'_> {
             let starts = self.words.purposes.startup.iter().any(|start| start == named);
             policy.purpose = if starts { Purpose::Startup } else { Purpose::Reconnect };
         }
+        if tried.only_local {
+            policy.purpose = Purpose::Local;
+        }
     }
 
     /// Who calls whom.

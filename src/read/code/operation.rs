@@ -52,6 +52,8 @@ pub struct Tried {
     pub entered: Vec<(Place, Place)>,
     /// Whether all that it does is to open a connection, to join something.
     pub only_connects: bool,
+    /// Whether all that it does is to ask this machine's files for something.
+    pub only_local: bool,
     /// Whether what it does is handed to the function around it as an argument.
     pub is_parameter: bool,
 }
@@ -79,6 +81,7 @@ impl Tried {
                 all.limit.filter(|limit| other.limit.as_ref().is_some_and(|other| other.known() == limit.known()));
             all.status_error = all.status_error.or(other.status_error);
             all.only_connects &= other.only_connects;
+            all.only_local &= other.only_local;
             all.entered.extend(other.entered.iter().cloned());
         }
         Some(all)
@@ -112,6 +115,7 @@ fn tried_by(reader: &Reader<'_>, unit: &Place, roots: &[Id], frame: Option<std::
         key,
         status_error: seen.status_error,
         only_connects: only_connects(&seen, reader.words),
+        only_local: seen.is_local && seen.requests.is_empty() && seen.clients.is_empty() && seen.leaves.is_empty(),
         is_parameter: seen.calls_parameter,
         entered: seen.entered,
     }

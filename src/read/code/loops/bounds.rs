@@ -147,7 +147,7 @@ struct Gates {
 
 impl Gates {
     fn see(&mut self, end: &End) {
-        for choice in &end.state.log.choices {
+        for choice in end.state.log.choices.iter().chain(&end.state.log.either) {
             if end.how == Leaving::GoesOn {
                 if self.on.len() < 512 && !self.on.contains(&(choice.node, choice.way)) {
                     self.on.push((choice.node, choice.way));

@@ -180,9 +180,10 @@ impl Methods {
         let of = record.of.as_ref()?;
         let full = of.name.full.as_ref()?;
         let project = candidate.project;
-        if !matches!(project.item(&of.unit, full)?.kind(), Kind::Type { .. }) {
-            return None;
-        }
+        let own = match project.item(&of.unit, full)?.kind() {
+            Kind::Type { name, .. } => Sym::clone(name),
+            _ => return None,
+        };
         let names = &candidate.words.loops.names;
         let mut methods = Methods { next: None, nth: None };
         for name in project.methods(&of.unit, full) {
@@ -192,6 +193,10 @@ impl Methods {
             }
             let Some(place) = project.item(&of.unit, &format!("{full}::{name}")) else { continue };
             let Kind::Function { params, returns: Some(returns), body: Some(_), .. } = place.kind() else { continue };
+            // What makes one, or changes it, says nothing yet.
+            if *returns.last() == *own {
+                continue;
+            }
             let is_time = candidate.words.loops.time_types.iter().any(|ty| **ty == *returns.last());
             match params.len() {
                 1 if (is_next || !is_time) && methods.next.is_none() => methods.next = Some(place),

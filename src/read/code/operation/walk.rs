@@ -30,6 +30,8 @@ pub(super) struct Seen {
     pub tried: Vec<Sym>,
     /// The words of the functions and methods that it waits for and that are not followed.
     pub leaves: Vec<Sym>,
+    /// Whether it asks this machine's files for something.
+    pub is_local: bool,
     /// What is called where nothing more is known: a parameter.
     pub calls_parameter: bool,
     /// Whether not everything was looked at.
@@ -148,6 +150,7 @@ impl Walk<'_, '_> {
                 match function(self.reader.project, &scene.place, name) {
                     Some(called) => self.enter(scene, Scene::new(called), None, args),
                     None if name.full.is_none() => self.closure(scene, *of, args),
+                    None if is_within(&self.reader.words.purposes.local, name.best()) => self.seen.is_local = true,
                     None => {
                         self.seen.clients.extend(self.reader.client_call(scene));
                         if is_waited_for(scene) {
@@ -219,4 +222,9 @@ impl Walk<'_, '_> {
         }
         self.todo.extend(from.enter(self.reader.project, &called, receiver, args));
     }
+}
+
+/// Whether a path leads into one of these modules.
+fn is_within(modules: &[String], path: &str) -> bool {
+    modules.iter().any(|module| path.strip_prefix(&**module).is_some_and(|rest| rest.starts_with("::")))
 }

@@ -63,6 +63,8 @@ pub struct PurposeWords {
     pub reconnect: Vec<String>,
     /// Functions that a program begins with.
     pub startup: Vec<String>,
+    /// Modules of functions that ask nothing but this machine's files.
+    pub local: Vec<String>,
 }
 
 /// HTTP methods.

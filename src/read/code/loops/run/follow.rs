@@ -166,16 +166,17 @@ impl Machine<'_> {
         Some((outs, changed))
     }
 
-    /// Asks an object by one of its methods: what that gives, and what becomes of the object. Of several ways the first that gives
-    /// something known.
+    /// Asks an object by one of its methods: what that gives, and what becomes of the object. Of several ways the first; none if
+    /// one of them gives something that is not known.
     pub fn ask(&self, id: Id, method: &Place, object: Val, args: Vec<Val>) -> Option<(Val, Val)> {
         let unit = self.unit;
         let (outs, changed) = self.run_function(unit, id, method, Some(object), &args, &State::default())?;
-        let mut ways = outs.into_iter().zip(changed).filter_map(|(out, changed)| match out.flow {
-            Flow::Value(value) if settled(&value) => Some((value, changed?)),
-            _ => None,
+        let ways = outs.into_iter().zip(changed).filter_map(|(out, changed)| match out.flow {
+            Flow::Value(value) => Some(settled(&value).then_some(value).zip(changed)),
+            Flow::Leave(..) => None,
         });
-        ways.next()
+        let ways: Vec<(Val, Val)> = ways.collect::<Option<_>>()?;
+        ways.into_iter().next()
     }
 
     /// Runs a closure with these arguments; its exits end it alone.

@@ -40,6 +40,8 @@ pub struct Log {
     pub waits: Vec<Waited>,
     /// What was decided without being known.
     pub choices: Vec<Choice>,
+    /// The same, of ways that came to the same and are one now: one of these was taken.
+    pub either: Vec<Choice>,
     /// Where something was logged or counted.
     pub observed: Option<Id>,
     /// Whether the pass ended with a `continue`.
@@ -202,8 +204,18 @@ impl State {
         self.slots == other.slots
     }
 
-    /// Of two states that go on alike, what can be said of both: choices that differ were none.
+    /// Of two states that go on alike, what can be said of both: what was chosen otherwise in the other was either of the two.
     pub fn merge(&mut self, other: &State) {
+        let (mine, theirs) = (&self.log.choices, &other.log.choices);
+        let asked = |all: &[Choice], one: &Choice| all.iter().any(|known| known.node == one.node);
+        let differ =
+            |one: &&Choice| asked(mine, one) && asked(theirs, one) && !(mine.contains(one) && theirs.contains(one));
+        let either: Vec<Choice> = mine.iter().chain(theirs).filter(differ).chain(&other.log.either).cloned().collect();
+        for one in either {
+            if self.log.either.len() < 64 && !self.log.either.contains(&one) {
+                self.log.either.push(one);
+            }
+        }
         self.log.choices.retain(|choice| other.log.choices.contains(choice));
     }
 }

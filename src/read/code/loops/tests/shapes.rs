@@ -209,3 +209,29 @@ fn no_limit_in_sight_is_not_known_to_be_none() {
     let written = limit("tokio::time::timeout(Duration::from_secs(2), client.get())");
     assert_eq!(written.known(), Some(&crate::facts::Limit::At(crate::facts::Nanos::from_secs(2))));
 }
+
+/// What is tried is handed to an object that counts, through an enum that says what comes next.
+#[test]
+fn an_object_that_tries_counts_the_tries() {
+    let told = |decides: &str, body: &str| {
+        super::tell_all(&format!(
+            "use std::time::Duration; pub enum Next {{ Done(u8), Err(Error), Retry(u64) }} pub struct Retry {{ done: u64, most: u64 }}
+             impl Retry {{ fn start(settings: &Settings) -> Result<Retry> {{ let most = settings.net()?.retry.unwrap_or(3); Ok(Retry {{ done: 0, most }}) }}
+               fn attempt(&mut self, f: impl FnOnce() -> Result<u8>) -> Next {{ match f() {{
+                 Err(ref e) if spurious(e) && self.done < self.most => {{ if let Err(e) = self.shell().warn(e) {{ return Next::Err(e); }} {decides} Next::Retry(self.pause()) }}
+                 Err(e) => Next::Err(e), Ok(v) => Next::Done(v) }} }}
+               fn pause(&self) -> u64 {{ self.done * 3000 + 500 }} }}
+             {body}"
+        ))
+    };
+    let body = "async fn get(settings: &Settings) -> Result<u8> { let mut retry = Retry::start(settings)?;
+        loop { let answer = fetch().await; match retry.attempt(|| answer) { Next::Done(v) => return Ok(v), Next::Err(e) => return Err(e),
+          Next::Retry(ms) => tokio::time::sleep(Duration::from_millis(ms)).await } } }";
+    assert_eq!(told("self.done += 1;", body), "4 schedule 3500ms,6500ms,9500ms none");
+    let helper = "fn with_retry(settings: &Settings, mut f: impl FnMut() -> Result<u8>) -> Result<u8> { let mut retry = Retry::start(settings)?;
+        loop { match retry.attempt(&mut f) { Next::Done(v) => return Ok(v), Next::Err(e) => return Err(e),
+          Next::Retry(ms) => std::thread::sleep(Duration::from_millis(ms)) } } }";
+    assert_eq!(told("self.done += 1;", helper), "4 schedule 3500ms,6500ms,9500ms none");
+    // The neighbour forgets to count: then only the kind of failure decides, and nothing says how often.
+    assert_eq!(told("", body), "? fixed 500ms none");
+}
