@@ -1,5 +1,7 @@
 //! The command line, nothing else.
 
+mod adopt;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -8,6 +10,8 @@ use retrylint::facts::words::list;
 use retrylint::finding::Severity;
 use retrylint::rules;
 use retrylint::suggest::did_you_mean;
+
+pub use adopt::{Adoption, Completions, Config, ConfigFormat, Init, Limits, Man};
 
 const TEMPLATE: &str = "{before-help}{about}
 
@@ -39,24 +43,28 @@ Configuration:
   The nearest retrylint.toml from the first path upwards to the root of its repository, or
   --config FILE; the command line wins. An unknown key is an error.
 
+    extend, baseline           another retrylint.toml to build on; a file of known findings
     [scan]                     include, exclude, follow-ignore-files, max-file-size
     [limits]                   max-attempts, max-attempts-job, max-amplification,
                                error-amplification, max-backoff, max-total-wait, min-jitter,
                                min-jitter-delay
     [rules]                    missing-jitter = \"off\", or \"error\", \"warning\", \"note\"
+    [[per-path]]               paths, rules: other levels for findings in some files
     [services.NAME]            what no file says of a service: rate, pool, emits, accept ...
     [[calls]]                  from, to: a call that no file shows
     [[environment]]            name, paths: files that belong together
     [[library]]                a retry helper of your own: docs/libraries.md
     [dialects.istio]           version = \"1.24\": whose defaults hold
 
-  A comment silences one place: # retrylint: allow(RULE) REASON
+  A comment silences one place: # retrylint: allow(RULE) REASON, or with its last day:
+  allow(RULE, until=2027-01-31).
   .gitignore and .retrylintignore are followed; exclude holds for named files too.
 
 Environment variables:
   NO_COLOR         no colours, if it is set
   CLICOLOR_FORCE   colours in pipes too, unless it is 0
   COLUMNS          the width of text where standard output is no terminal [default: 100]
+  SOURCE_DATE_EPOCH  the day of the run, where --today does not say it
 ";
 
 /// Finds retry storms before they happen: what an outage would do to the services described here
@@ -96,6 +104,18 @@ pub enum Command {
     /// The list of rules
     #[command(max_term_width = 100)]
     Rules(Rules),
+    /// Write a commented retrylint.toml for this repository
+    #[command(max_term_width = 100)]
+    Init(Init),
+    /// The settings in force, and where each comes from
+    #[command(max_term_width = 100)]
+    Config(Config),
+    /// A completion script for a shell
+    #[command(max_term_width = 100)]
+    Completions(Completions),
+    /// The manual page
+    #[command(max_term_width = 100, hide = true)]
+    Man(Man),
 }
 
 impl Cli {
@@ -157,17 +177,11 @@ pub struct Check {
         help_heading = "Findings"
     )]
     pub fail_on: FailOn,
-    /// Amplification above which a path is reported [default: 4]
-    ///
-    /// How many requests one request may become at any service. More than error-amplification in retrylint.toml (10) is an
-    /// error; a larger value here raises that too.
-    #[arg(long, value_name = "N", value_parser = amplification, help_heading = "Findings")]
-    pub max_amplification: Option<f64>,
-    /// Tries that one policy may make [default: 6]
-    ///
-    /// All tries, the first included.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Findings")]
-    pub max_attempts: Option<u64>,
+    #[command(flatten)]
+    pub limits: Limits,
+
+    #[command(flatten)]
+    pub adoption: Adoption,
 
     #[command(flatten)]
     pub terminal: Terminal,

@@ -219,7 +219,8 @@ impl Summary {
 
     /// `3 errors, 5 warnings; 4 opinionated findings with --pedantic`.
     pub(super) fn counts_text(&self) -> String {
-        let Counts { errors, warnings, notes, suppressed, grouped, pedantic, deselected, off } = self.findings;
+        let Counts { errors, warnings, notes, suppressed, baseline, grouped, pedantic, deselected, off, unchanged } =
+            self.findings;
         let levels: Vec<String> =
             [(errors, "error", "errors"), (warnings, "warning", "warnings"), (notes, "note", "notes")]
                 .into_iter()
@@ -231,7 +232,15 @@ impl Summary {
             parts.push(format!("{} shown with another of the same text", words::grouped(grouped as u128)));
         }
         if suppressed > 0 {
-            parts.push(format!("{} suppressed", words::grouped(suppressed as u128)));
+            let by = match baseline {
+                0 => String::new(),
+                n if n == suppressed => " by the baseline".to_string(),
+                n => format!(", {} of them by the baseline", words::grouped(n as u128)),
+            };
+            parts.push(format!("{} suppressed{by}", words::grouped(suppressed as u128)));
+        }
+        if unchanged > 0 {
+            parts.push(format!("{} on lines that did not change", words::grouped(unchanged as u128)));
         }
         if pedantic > 0 {
             parts.push(format!("{} with --pedantic", count(pedantic, "opinionated finding", "opinionated findings")));
@@ -399,6 +408,16 @@ mod tests {
         );
         let end = "; 3 left out by --select or --ignore; 1,200 of rules that retrylint.toml switches off\n";
         assert!(text.ends_with(end), "{text}");
+        let counts = |suppressed, baseline, unchanged| {
+            let findings = Counts { suppressed, baseline, unchanged, ..Counts::default() };
+            Summary { findings, ..summary.clone() }.counts_text()
+        };
+        assert_eq!(counts(3, 0, 0), "Nothing to report; 3 suppressed");
+        assert_eq!(counts(3, 3, 0), "Nothing to report; 3 suppressed by the baseline");
+        assert_eq!(
+            counts(3, 2, 4),
+            "Nothing to report; 3 suppressed, 2 of them by the baseline; 4 on lines that did not change"
+        );
     }
 
     #[test]
