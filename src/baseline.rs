@@ -20,6 +20,8 @@ use crate::source::Sources;
 const VERSION: u64 = 1;
 /// Bytes of a baseline at most: whatever is larger is something else.
 const MOST: u64 = 64 << 20;
+/// What every baseline has, an empty one too.
+const MARK: &[u8] = b"\"findings\": [";
 /// What [`Suppressed::by`] says of what a baseline covers.
 pub const BY: &str = "baseline";
 
@@ -110,6 +112,14 @@ impl Baseline {
             Wrong::Version(version) => BaselineError::Version { path: shown(), version },
             Wrong::Shape(message) => BaselineError::Invalid { path: shown(), message },
         })
+    }
+
+    /// Whether a baseline may be written to `path`: nothing is there, or a baseline, whatever is wrong with it.
+    pub fn may_replace(path: &Path) -> bool {
+        let Ok(file) = std::fs::File::open(path) else { return true };
+        let mut bytes = Vec::new();
+        let read = file.take(MOST).read_to_end(&mut bytes);
+        read.is_err() || bytes.trim_ascii().is_empty() || memchr::memmem::find(&bytes, MARK).is_some()
     }
 
     fn parse(text: &str) -> Result<Baseline, Wrong> {

@@ -28,7 +28,7 @@ pub struct Adoption {
     pub write_baseline: Option<PathBuf>,
     /// Drop what no longer occurs from the baseline
     ///
-    /// Never adds anything. What lies outside of the paths that are read is kept.
+    /// Never adds anything. Everything that it was written for must be read.
     #[arg(
         long,
         value_name = "FILE",

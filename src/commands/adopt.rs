@@ -104,14 +104,20 @@ impl Adoption {
         let mut remark = None;
         match what {
             What::Use(baseline) => {
-                baseline.apply(findings, fingerprints);
-                if !self.is_partial {
-                    let (_, stale) = baseline.pruned(fingerprints, |known| self.may_occur(known, world));
+                if !self.is_partial && !baseline.findings.iter().any(|known| self.is_elsewhere(known)) {
+                    let (_, stale) = baseline.pruned(fingerprints, may_occur(findings, world, &self.repository));
                     remark = (stale > 0).then(|| stale_remark(stale, path));
                 }
+                baseline.apply(findings, fingerprints);
             }
             What::Prune(baseline) => {
-                let (baseline, dropped) = baseline.pruned(fingerprints, |known| self.may_occur(known, world));
+                // What is found in one file rests on others: who reads a part cannot tell what is gone.
+                if let Some(known) = baseline.findings.iter().find(|known| self.is_elsewhere(known)) {
+                    let message = format!("{} of the baseline is not among what is read", known.path);
+                    let help = "prune with all paths that the baseline was written for; without any, from the root";
+                    return Err(Failure::Said(message, Some(help.into())));
+                }
+                let (baseline, dropped) = baseline.pruned(fingerprints, may_occur(findings, world, &self.repository));
                 if dropped > 0 {
                     write(path, &baseline)?;
                 }
@@ -145,13 +151,10 @@ impl Adoption {
         Ok(remark)
     }
 
-    /// Whether an entry may stand for something that this run could not find: in a file that was not asked for, or of a rule
-    /// that is switched off.
-    fn may_occur(&self, known: &Known, world: &World) -> bool {
-        let file = self.repository.root().join(&known.path);
-        let file = file.canonicalize().ok();
-        let is_elsewhere = file.is_some_and(|file| !self.paths.iter().any(|path| file.starts_with(path)));
-        is_elsewhere || world.rule(&known.rule) == Some(RuleLevel::Off)
+    /// Whether an entry lies in a file that is there and was not asked for.
+    fn is_elsewhere(&self, known: &Known) -> bool {
+        let file = self.repository.root().join(&known.path).canonicalize();
+        file.is_ok_and(|file| !self.paths.iter().any(|path| file.starts_with(path)))
     }
 
     /// Says how later runs come to read what was written, if they would not.
@@ -174,6 +177,18 @@ impl Adoption {
     }
 }
 
+/// Whether an entry may stand for something that this run could not find: in a file that could not be read, or of a rule
+/// that is switched off.
+fn may_occur<'w>(findings: &[Finding], world: &'w World, repository: &Repository) -> impl Fn(&Known) -> bool + use<'w> {
+    let unreadable = findings.iter().filter(|finding| finding.rule == "unreadable-file");
+    let sources = unreadable.filter_map(|finding| world.sources.get(finding.primary()?.span.file));
+    let unreadable: HashSet<String> = sources.map(|source| repository.name(&source.path)).collect();
+    move |known| {
+        let is_unread = known.rule != "unreadable-file" && unreadable.contains(&known.path);
+        is_unread || world.rule(&known.rule) == Some(RuleLevel::Off)
+    }
+}
+
 fn entries(n: usize) -> String {
     format!("{} {}", grouped(n as u128), if n == 1 { "finding" } else { "findings" })
 }
@@ -184,6 +199,10 @@ fn stale_remark(stale: usize, path: &Path) -> String {
 }
 
 fn write(path: &Path, baseline: &Baseline) -> Result<(), Failure> {
+    if !Baseline::may_replace(path) {
+        let message = format!("{} is no baseline and stays as it is", path.display());
+        return Err(Failure::Said(message, Some("name another file, or remove this one first".into())));
+    }
     std::fs::write(path, baseline.text()).map_err(|error| {
         let help = "name a file in a folder that is there and can be written to".to_string();
         Failure::Said(format!("cannot write the baseline {}: {}", path.display(), in_words(&error)), Some(help))
