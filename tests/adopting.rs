@@ -111,12 +111,8 @@ fn of_equal_findings_as_many_are_known_as_were_written() {
 fn a_baseline_is_the_same_from_any_folder() {
     let folder = Folder::new("baseline-below", &[(".git/HEAD", ""), ("deploy/s.yaml", &calls(9, 8))]);
     folder.run(&["--write-baseline", "a.json"]);
-    let run: Run = folder
-        .command(&["--write-baseline", "../b.json"])
-        .current_dir(folder.path("deploy"))
-        .output()
-        .unwrap()
-        .into();
+    let run: Run =
+        folder.command(&["--write-baseline", "../b.json"]).current_dir(folder.path("deploy")).output().unwrap().into();
     assert_eq!(run.status, 0, "{}", run.stderr);
     assert_eq!(read(&folder, "a.json"), read(&folder, "b.json"));
     assert!(read(&folder, "a.json").contains("\"path\":\"deploy/s.yaml\""));
@@ -344,7 +340,9 @@ fn a_suppression_holds_to_the_end_of_its_last_day() {
 fn a_standing_decision_holds_to_the_end_of_its_last_day() {
     let accept = "[services.leaf]\naccept = { max-amplification = 9, reason = \"sized for it\", until = 2027-01-31 }\n";
     let hop = |to: &str| {
-        format!("calls: [{{ to: {to}, retry: {{ attempts: 3, on: [overload], backoff: none }}, timeout: {{ attempt: 1s }} }}]")
+        format!(
+            "calls: [{{ to: {to}, retry: {{ attempts: 3, on: [overload], backoff: none }}, timeout: {{ attempt: 1s }} }}]"
+        )
     };
     let chain = format!("services:\n  web:\n    {}\n  mid:\n    {}\n", hop("mid"), hop("leaf"));
     let folder = Folder::new("accept-until", &[("retrylint.toml", accept), ("s.yaml", &chain)]);
@@ -355,5 +353,7 @@ fn a_standing_decision_holds_to_the_end_of_its_last_day() {
     assert_eq!(on("2027-01-31").stdout, "");
     let run = on("2027-02-01");
     assert!(run.stdout.contains("[retry-amplification]"), "{}", run.stdout);
-    assert!(run.stdout.contains("retrylint.toml:2:10: warning[unused-suppression]: `accept` of `leaf` ended on 2027-01-31"));
+    assert!(
+        run.stdout.contains("retrylint.toml:2:10: warning[unused-suppression]: `accept` of `leaf` ended on 2027-01-31")
+    );
 }

@@ -48,7 +48,7 @@ const LIMITS: [(&str, &str); 8] = [
     ("min-jitter-delay", "\"100ms\""),
 ];
 /// `[dialects.istio]` with its default.
-const ISTIO: [(&str, &str); 1] = [("version", "\"1.24\"")];
+const ISTIO: [(&str, &str); 1] = [("version", "\"1.31\"")];
 
 /// The tables whose keys all have a default: the table's name, and its keys with what holds where they are not written.
 pub const DEFAULTS: &[(&str, &[(&str, &str)])] = &[("scan", &SCAN), ("limits", &LIMITS), ("dialects.istio", &ISTIO)];

@@ -48,7 +48,8 @@ pub fn load(path: &Path) -> Result<Vec<Layer>, LoadError> {
 fn outer(inner: &Layer, seen: &mut Vec<PathBuf>) -> Result<Option<Layer>, ConfigError> {
     let tree = toml::parse(FileId(0), &inner.text);
     let entry = tree.documents().find_map(|document| document.entry("extend")).filter(|_| tree.errors.is_empty());
-    let Some((node, text)) = entry.and_then(|entry| Some((entry.value, entry.value.text()?))) else { return Ok(None) };
+    let node = entry.map(|entry| entry.value).filter(|node| node.is_quoted());
+    let Some((node, text)) = node.and_then(|node| Some((node, node.text()?))) else { return Ok(None) };
     let path = folder(inner).join(text.trim());
     let fault = |message: String, help: &str| fault(node.span(), message, help);
     let whole = path.canonicalize().map_err(|error| {

@@ -3,9 +3,13 @@
 //!
 //! `[services]` and `[[calls]]` are facts like any other and are lowered into [`Facts`]; everything else is a setting.
 
+#[cfg(test)]
+mod documentation_tests;
 mod find;
 mod keys;
 mod layers;
+#[cfg(test)]
+mod layers_tests;
 mod sections;
 mod settings;
 #[cfg(test)]

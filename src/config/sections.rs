@@ -93,11 +93,11 @@ impl<'r> Reader<'r> {
         for entry in fields(document) {
             match entry.key {
                 "extend" => {
-                    plain(&entry, "the path of a retrylint.toml", &mut self.faults, text);
+                    plain(&entry, "the path of a retrylint.toml", &mut self.faults, path);
                 }
                 "baseline" => {
-                    let path = plain(&entry, "the path of a baseline", &mut self.faults, text);
-                    self.config.baseline = path.map(|path| self.folder.join(&*path)).or(self.config.baseline.take());
+                    let file = plain(&entry, "the path of a baseline", &mut self.faults, path);
+                    self.config.baseline = file.map(|path| self.folder.join(&*path)).or(self.config.baseline.take());
                 }
                 "scan" => self.table(&entry, Self::scan),
                 "limits" => self.table(&entry, Self::limit),
@@ -356,6 +356,10 @@ fn from_base(pattern: &str, below: &str) -> String {
 const TRIES: &str = "a whole number from 1 on";
 /// What a limit on time looks like.
 const SOME_TIME: &str = "a time above zero such as `250ms`, `1.5s` or `1m30s`";
+
+fn path(node: Node<'_>) -> Option<Arc<str>> {
+    text(node).filter(|_| node.is_quoted())
+}
 
 fn tries(node: Node<'_>) -> Option<u64> {
     whole(node).filter(|tries| *tries > 0)
