@@ -34,6 +34,7 @@ pub struct Adoption {
         value_name = "FILE",
         value_hint = ValueHint::FilePath,
         conflicts_with_all = ["baseline", "write_baseline", "environment"],
+        hide_short_help = true,
         help_heading = "Adoption"
     )]
     pub prune_baseline: Option<PathBuf>,
@@ -46,7 +47,7 @@ pub struct Adoption {
     /// The day of the run, for suppressions that end [default: today]
     ///
     /// Without it SOURCE_DATE_EPOCH says the day, else the clock, in UTC.
-    #[arg(long, value_name = "DATE", value_parser = date, help_heading = "Adoption")]
+    #[arg(long, value_name = "DATE", value_parser = date, hide_short_help = true, help_heading = "Adoption")]
     pub today: Option<Date>,
 }
 

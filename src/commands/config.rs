@@ -1,5 +1,7 @@
 //! `retrylint config`: the settings in force, and where each comes from.
 
+use std::collections::HashMap;
+
 use retrylint::config::{Config, Setting};
 use retrylint::report::text;
 use serde::Serialize;
@@ -69,17 +71,20 @@ fn shown(config: &Config, limits: &cli::Limits) -> Vec<Shown> {
 /// As one would write it, with a comment behind each line: a retrylint.toml that says everything.
 fn as_text(all: &[Shown]) -> String {
     let line = |one: &Shown| format!("{} = {}", one.setting.key, one.setting.value.replace(['\n', '\r'], " "));
-    let mut tables: Vec<&str> = Vec::new();
+    let mut tables: Vec<(&str, Vec<&Shown>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for one in all {
-        if !tables.contains(&one.setting.table.as_str()) {
-            tables.push(&one.setting.table);
+        let table = one.setting.table.as_str();
+        let at = *places.entry(table).or_insert(tables.len());
+        match tables.get_mut(at) {
+            Some((_, own)) => own.push(one),
+            None => tables.push((table, vec![one])),
         }
     }
     // What stands in no table stands before all of them.
-    tables.sort_by_key(|table| !table.is_empty());
+    tables.sort_by_key(|(table, _)| !table.is_empty());
     let mut out = String::new();
-    for table in tables {
-        let own: Vec<&Shown> = all.iter().filter(|one| one.setting.table == table).collect();
+    for (table, own) in tables {
         let width = own.iter().map(|one| line(one).chars().count()).max().unwrap_or_default().min(WIDEST);
         if !table.is_empty() {
             out.push_str(if out.is_empty() { "" } else { "\n" });
