@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::facts::words::in_words;
 use crate::finding::{Finding, Identity, Suppressed};
-use crate::report::Entry;
+use crate::report::{Entry, json};
 use crate::source::Sources;
 
 /// The version of the format that is written and read.
@@ -124,19 +124,19 @@ impl Baseline {
 
     fn parse(text: &str) -> Result<Baseline, Wrong> {
         let shape = |message: &str| Wrong::Shape(message.to_string());
-        let mut json: Value = serde_json::from_str(text).map_err(|error| {
+        let mut document: Value = serde_json::from_str(text).map_err(|error| {
             let is_merge = text.lines().any(|line| line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>"));
             let hint = if is_merge { "a merge conflict is left in it" } else { "not JSON" };
             Wrong::Shape(format!("{hint} (line {})", error.line()))
         })?;
-        match json.get("version") {
+        match document.get("version") {
             None => return Err(shape("it has no `version`")),
             Some(version) if version.as_u64() == Some(VERSION) => {}
             Some(version) => {
                 return Err(Wrong::Version(crate::read::data::value::shorten(&version.to_string()).into()));
             }
         }
-        let Some(Value::Array(findings)) = json.get_mut("findings").map(Value::take) else {
+        let Some(Value::Array(findings)) = document.get_mut("findings").map(Value::take) else {
             return Err(shape("`findings` should be a list"));
         };
         let known = findings.into_iter().enumerate().map(|(at, entry)| {
@@ -163,7 +163,9 @@ impl Baseline {
 
     /// The text of the file: one finding a line and in a stable order, so that merges are small.
     pub fn text(&self) -> String {
-        let lines: Vec<String> = self.findings.iter().filter_map(|known| serde_json::to_string(known).ok()).collect();
+        // Texts hold no line break in JSON, so that the lines of an entry can become one.
+        let line = |known| json::print(known).lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        let lines: Vec<String> = self.findings.iter().map(line).collect();
         let lines = if lines.is_empty() { String::new() } else { format!("\n    {}\n  ", lines.join(",\n    ")) };
         format!("{{\n  \"version\": {VERSION},\n  \"findings\": [{lines}]\n}}\n")
     }
@@ -216,9 +218,9 @@ mod tests {
     use super::*;
     use crate::report::examples;
 
-    const FILE: &str = "{\n  \"version\": 1,\n  \"findings\": [\n    {\"path\":\"a.yaml\",\"rule\":\"no-backoff\",\
-         \"fingerprint\":\"0000000000000002\",\"hint\":\"spec.http[0]\"},\n    {\"path\":\"b.yaml\",\"rule\":\"retry-amplification\",\
-         \"fingerprint\":\"0000000000000001\",\"hint\":\"web..ledger\"}\n  ]\n}\n";
+    const FILE: &str = "{\n  \"version\": 1,\n  \"findings\": [\n    { \"path\": \"a.yaml\", \"rule\": \"no-backoff\", \
+         \"fingerprint\": \"0000000000000002\", \"hint\": \"spec.http[0]\" },\n    { \"path\": \"b.yaml\", \"rule\": \"retry-amplification\", \
+         \"fingerprint\": \"0000000000000001\", \"hint\": \"web..ledger\" }\n  ]\n}\n";
 
     fn two() -> (Sources, [Finding; 2]) {
         let sources = examples::sources(&[("a.yaml", "attempts: 2\n"), ("b.yaml", "retries: 9\n")]);
@@ -235,7 +237,11 @@ mod tests {
         let one =
             Baseline::of(&[entry(&b, "0000000000000001"), entry(&a, "0000000000000002")], &sources, str::to_string);
         assert_eq!(one.text(), FILE);
-        assert_eq!(Baseline::parse(FILE).ok(), Some(one));
+        assert_eq!(Baseline::parse(FILE).ok(), Some(one.clone()));
+        let mut odd = one.clone();
+        odd.findings[0].path = "a\u{202e}\nb\"".into();
+        assert!(odd.text().contains("{ \"path\": \"a\\u202e\\nb\\\"\", \"rule\""), "{}", odd.text());
+        assert_eq!(Baseline::parse(&odd.text()).ok(), Some(odd));
         let none = Baseline::default();
         assert_eq!(none.text(), "{\n  \"version\": 1,\n  \"findings\": []\n}\n");
         assert_eq!(Baseline::parse(&none.text()).ok(), Some(none));
@@ -274,7 +280,7 @@ mod tests {
             Err(Wrong::Shape(message) | Wrong::Version(message)) => message,
             Ok(_) => "read".into(),
         };
-        assert_eq!(wrong("{\n  \"version\": 1,\n"), "not JSON (line 2)");
+        assert_eq!(wrong("{\n  \"version\": 1,\n"), "not JSON (line 3)");
         assert_eq!(wrong("{\n<<<<<<< HEAD\n"), "a merge conflict is left in it (line 2)");
         assert_eq!(wrong("[]"), "it has no `version`");
         assert_eq!(wrong("{\"version\": 2}"), "2");

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use petgraph::Direction;
 
 use crate::config::{DEFAULTS, bare, quoted};
-use crate::facts::{Dialect, Facts};
+use crate::facts::{Dialect, Facts, ServiceSource};
 use crate::graph::System;
+use crate::report::text::visible;
 
 /// Services that are listed; more would be a page that nobody reads.
 const MOST: usize = 100;
@@ -58,7 +59,9 @@ fn services(systems: &[System<'_>]) -> BTreeMap<Arc<str>, Found> {
                 continue;
             };
             let found = services.entry(node.display.clone()).or_default();
-            if found.paths.is_empty() {
+            // Those of a manifest start at its folder, those of a package where the run started.
+            let manifest = system.facts.file(node.service.span.file).filter(|file| file.path.contains('/'));
+            if found.paths.is_empty() && (manifest.is_none() || node.service.source == ServiceSource::Package) {
                 found.paths = node.service.paths.iter().filter(|path| is_plain(path)).cloned().collect();
             }
             found.is_root |= graph.neighbors_directed(at, Direction::Incoming).next().is_none();
@@ -72,7 +75,7 @@ fn services(systems: &[System<'_>]) -> BTreeMap<Arc<str>, Found> {
 
 /// Whether a name can stand on one line of a file that people read.
 fn is_plain(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| !c.is_control() && !c.is_whitespace())
+    !name.is_empty() && name.chars().all(|c| !c.is_whitespace() && visible(c).is_none())
 }
 
 fn environments_text(environments: &BTreeSet<&Arc<str>>) -> String {

@@ -115,7 +115,7 @@ fn a_baseline_is_the_same_from_any_folder() {
         folder.command(&["--write-baseline", "../b.json"]).current_dir(folder.path("deploy")).output().unwrap().into();
     assert_eq!(run.status, 0, "{}", run.stderr);
     assert_eq!(read(&folder, "a.json"), read(&folder, "b.json"));
-    assert!(read(&folder, "a.json").contains("\"path\":\"deploy/s.yaml\""));
+    assert!(read(&folder, "a.json").contains("{ \"path\": \"deploy/s.yaml\", \"rule\": \"excessive-attempts\""));
 }
 
 #[test]

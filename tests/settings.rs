@@ -161,6 +161,11 @@ fn a_first_file_changes_nothing_and_is_never_written_over() {
     // Below it, the new file hides the old one.
     let run = folder.run(&["init", "overlays"]);
     assert!(run.stderr.contains("\nnote: ") && run.stderr.contains("`extend` in the new file"), "{}", run.stderr);
+    // Paths in it start where it lies.
+    let package = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\n[dependencies]\nbackon = \"1\"\n";
+    let code = "use backon::{ExponentialBuilder, Retryable};\nasync fn main() {\n    get.retry(ExponentialBuilder::default()).await;\n}\n";
+    let rust = Folder::new("init-rust", &[("a/b/Cargo.toml", package), ("a/b/src/main.rs", code)]);
+    assert!(rust.run(&["init", "a", "--stdout"]).stdout.contains("#[services.shop]\n#paths = [\"b/**\"]"));
     for wrong in ["nowhere", "overlays/prod/s.yaml"] {
         assert_eq!(folder.run(&["init", wrong]).status, 2, "{wrong}");
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use retrylint::config::{Config, Setting};
-use retrylint::report::text;
+use retrylint::report::{json, text};
 use serde::Serialize;
 
 use super::options::settings;
@@ -29,7 +29,7 @@ pub fn run(args: &cli::Config) -> Result<bool, Failure> {
     let shown = shown(&config, &args.limits);
     match args.format {
         ConfigFormat::Text => screen::print(&as_text(&shown))?,
-        ConfigFormat::Json => screen::print_raw(&as_json(&config, &shown)?)?,
+        ConfigFormat::Json => screen::print_raw(&as_json(&config, &shown))?,
     }
     Ok(true)
 }
@@ -139,7 +139,7 @@ struct JsonSetting<'a> {
     option: Option<&'static str>,
 }
 
-fn as_json(config: &Config, all: &[Shown]) -> Result<String, Failure> {
+fn as_json(config: &Config, all: &[Shown]) -> String {
     let settings = all.iter().map(|Shown { setting, from }| {
         let (from, path, line, option) = match from {
             From::Default => ("default", None, None, None),
@@ -149,7 +149,5 @@ fn as_json(config: &Config, all: &[Shown]) -> Result<String, Failure> {
         JsonSetting { table: &setting.table, key: &setting.key, value: &setting.value, from, path, line, option }
     });
     let files = config.sources().iter().map(|source| source.path.to_string()).collect();
-    let json = Json { version: 1, files, settings: settings.collect() };
-    let text = serde_json::to_string_pretty(&json);
-    text.map(|text| text + "\n").map_err(|error| Failure::Said(format!("cannot write JSON: {error}"), None))
+    json::print(&Json { version: json::VERSION, files, settings: settings.collect() })
 }

@@ -13,28 +13,26 @@ use crate::cli::Init;
 
 /// Looks at the folder and writes the file, never over one that is there.
 pub fn run(args: &Init) -> Result<bool, Failure> {
-    let path = args.path.join(FILE_NAME);
-    let shown = path.strip_prefix(".").unwrap_or(&path).display().to_string();
-    if !args.stdout {
-        if !args.path.is_dir() {
-            let help = "name the folder that the file should lie in";
-            return Err(Failure::Said(format!("{} is no folder", args.path.display()), Some(help.into())));
-        }
-        // Told before a long look at the folder, and once more by whoever writes.
-        if path.symlink_metadata().is_ok() {
-            return Err(is_there(&shown));
-        }
+    let shown = args.path.join(FILE_NAME);
+    let shown = shown.strip_prefix(".").unwrap_or(&shown).display().to_string();
+    // Paths in the file start at its folder, and so does everything that is found from here on.
+    std::env::set_current_dir(&args.path).map_err(|error| {
+        let message = format!("cannot look at {}: {}", args.path.display(), in_words(&error));
+        Failure::Said(message, Some("name the folder that the file should lie in".into()))
+    })?;
+    let path = Path::new(FILE_NAME);
+    // Told before a long look at the folder, and once more by whoever writes.
+    if !args.stdout && path.symlink_metadata().is_ok() {
+        return Err(is_there(&shown));
     }
-    let mut options = Options::new(Config::default());
-    options.scan.paths = vec![args.path.clone()];
-    let world = pipeline::read(&options)?;
+    let world = pipeline::read(&Options::new(Config::default()))?;
     let (text, services, environments) = init::settings(&world.facts, &world.systems());
     if args.stdout {
         screen::print_raw(&text)?;
         return Ok(true);
     }
-    let outer = config::find(&args.path);
-    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(&path);
+    let outer = config::find(Path::new("."));
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
     file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => is_there(&shown),
         _ => {
@@ -49,15 +47,12 @@ pub fn run(args: &Init) -> Result<bool, Failure> {
         count(services, "service", "services"),
         count(environments, "environment", "environments"),
     ));
-    if let Some(outer) = outer.filter(|outer| is_other(outer, &path)) {
+    // It was looked for before the new file was there.
+    if let Some(outer) = outer {
         let note = format!("note: {} no longer holds here; `extend` in the new file brings it back", outer.display());
         screen::print_to_stderr(&format!("{}\n", retrylint::report::text::line(&note)));
     }
     Ok(true)
-}
-
-fn is_other(outer: &Path, path: &Path) -> bool {
-    outer.canonicalize().ok() != path.canonicalize().ok()
 }
 
 fn is_there(shown: &str) -> Failure {
