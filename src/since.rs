@@ -82,7 +82,7 @@ impl Since {
             };
             let changed = match before {
                 Some(before) => Changes::between(&String::from_utf8_lossy(&before), &source.text),
-                None => Changes(vec![0..u32::MAX]),
+                None => Changes::all(),
             };
             changes.insert(*file, changed);
         }
@@ -146,6 +146,11 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 struct Changes(Vec<Range<u32>>);
 
 impl Changes {
+    /// Every line.
+    fn all() -> Changes {
+        Changes(std::iter::once(0..u32::MAX).collect())
+    }
+
     /// What changed from one text to another. Where lines were taken away, the lines on both sides of the gap changed.
     fn between(then: &str, now: &str) -> Changes {
         let mut input: InternedInput<&str> = InternedInput::default();
@@ -176,23 +181,24 @@ impl Changes {
 mod tests {
     use super::*;
 
-    fn changed(then: &str, now: &str) -> Vec<Range<u32>> {
-        Changes::between(then, now).0
+    /// Changed lines, each range by its first line and the one behind its last.
+    fn changed(then: &str, now: &str) -> Vec<(u32, u32)> {
+        Changes::between(then, now).0.into_iter().map(|lines| (lines.start, lines.end)).collect()
     }
 
     #[test]
     fn changed_lines_are_those_of_the_new_text() {
         assert_eq!(changed("a\nb\nc\n", "a\nb\nc\n"), []);
-        assert_eq!(changed("a\nb\nc\n", "a\nX\nc\n"), [1..2]);
-        assert_eq!(changed("a\nb\nc\n", "X\na\nb\nc\nY\n"), [0..1, 4..5]);
-        assert_eq!(changed("", "a\nb\n"), [0..2]);
+        assert_eq!(changed("a\nb\nc\n", "a\nX\nc\n"), [(1, 2)]);
+        assert_eq!(changed("a\nb\nc\n", "X\na\nb\nc\nY\n"), [(0, 1), (4, 5)]);
+        assert_eq!(changed("", "a\nb\n"), [(0, 2)]);
     }
 
     #[test]
     fn a_gap_touches_the_lines_on_both_sides() {
-        assert_eq!(changed("a\nb\nc\nd\n", "a\nd\n"), [0..2]);
-        assert_eq!(changed("a\nb\n", "b\n"), [0..1]);
-        assert_eq!(changed("a\nb\n", "a\n"), [0..2]);
+        assert_eq!(changed("a\nb\nc\nd\n", "a\nd\n"), [(0, 2)]);
+        assert_eq!(changed("a\nb\n", "b\n"), [(0, 1)]);
+        assert_eq!(changed("a\nb\n", "a\n"), [(0, 2)]);
     }
 
     #[test]
@@ -204,16 +210,17 @@ mod tests {
     #[test]
     fn a_place_is_touched_by_any_of_its_lines() {
         let source = Source::new("a", "0\n1\n2\n3\n4\n");
-        let touches = |changes: &[Range<u32>], from: usize, to: usize| {
-            Changes(changes.to_vec()).touch(Span::new(FileId(0), from..to), &source)
+        let touches = |changes: &[(u32, u32)], from: usize, to: usize| {
+            let changes = changes.iter().map(|(start, end)| *start..*end).collect();
+            Changes(changes).touch(Span::new(FileId(0), from..to), &source)
         };
         // Lines 1 and 2, with the line break behind them, which is not a line more.
-        assert!(touches(&[2..3], 2, 6));
-        assert!(!touches(&[3..4], 2, 6));
-        assert!(!touches(&[0..1], 2, 6));
-        assert!(touches(&[0..1, 1..2], 2, 3));
+        assert!(touches(&[(2, 3)], 2, 6));
+        assert!(!touches(&[(3, 4)], 2, 6));
+        assert!(!touches(&[(0, 1)], 2, 6));
+        assert!(touches(&[(0, 1), (1, 2)], 2, 3));
         // An empty place lies on its line.
-        assert!(touches(&[4..5], 8, 8));
+        assert!(touches(&[(4, 5)], 8, 8));
         assert!(!touches(&[], 0, 10));
     }
 

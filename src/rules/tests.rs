@@ -303,7 +303,7 @@ fn a_comment_whose_last_day_is_over_says_so() {
         let one = Suppression { until: Date::parse(until), ..comment(span(0, 8), &["weak-jitter"], Scope::File) };
         let facts = Facts { suppressions: vec![one], ..Facts::default() };
         let rule = if place == 0 { "no-backoff" } else { "weak-jitter" };
-        let mut drafts = vec![draft(rule, span(0, 12), "a")];
+        let mut drafts = [draft(rule, span(0, 12), "a")];
         let used = crate::suppress::apply(&facts, today(), drafts.iter_mut().map(|draft| &mut draft.finding));
         let unused = unused_suppression::drafts(&facts, today(), &used);
         let said: Vec<(String, bool)> = unused
