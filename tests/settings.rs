@@ -119,6 +119,11 @@ fn the_settings_in_force_say_where_they_come_from() {
     let run = folder.run(&["config", "--format", "json"]);
     let json: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!((&json["version"], json["files"].as_array().unwrap().len()), (&1.into(), 2));
+    let schema: Value = serde_json::from_str(include_str!("../docs/schemas/config.schema.json")).unwrap();
+    let schema = jsonschema::draft202012::new(&schema).unwrap();
+    assert!(schema.is_valid(&json));
+    let changed = folder.run(&["config", "--max-attempts", "3", "--format", "json"]);
+    assert!(schema.is_valid(&serde_json::from_str(&changed.stdout).unwrap()));
     let of = |table: &str, key: &str| {
         let settings = json["settings"].as_array().unwrap();
         settings.iter().find(|one| one["table"] == table && one["key"] == key).unwrap().clone()
