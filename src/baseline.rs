@@ -133,7 +133,7 @@ impl Baseline {
             None => return Err(shape("it has no `version`")),
             Some(version) if version.as_u64() == Some(VERSION) => {}
             Some(version) => {
-                return Err(Wrong::Version(crate::read::data::value::shorten(&version.to_string()).into()));
+                return Err(Wrong::Version(crate::read::data::value::shorten(&version.to_string())));
             }
         }
         let Some(Value::Array(findings)) = document.get_mut("findings").map(Value::take) else {

@@ -128,7 +128,7 @@ impl Adoption {
             What::Write => {
                 let (shown, counts) = select(findings, fingerprints, selection);
                 let open: Vec<_> = shown.into_iter().filter(|entry| entry.finding.suppressed.is_none()).collect();
-                let baseline = Baseline::of(&open, &world.sources, |path| self.repository.name(path));
+                let baseline = Baseline::of(&open, &world.sources, |path| self.repository.path(path));
                 write(path, &baseline)?;
                 let left_out: Vec<String> = [
                     (counts.deselected, "that --select or --ignore leave out"),
@@ -182,7 +182,7 @@ impl Adoption {
 fn may_occur<'w>(findings: &[Finding], world: &'w World, repository: &Repository) -> impl Fn(&Known) -> bool + use<'w> {
     let unreadable = findings.iter().filter(|finding| finding.rule == "unreadable-file");
     let sources = unreadable.filter_map(|finding| world.sources.get(finding.primary()?.span.file));
-    let unreadable: HashSet<String> = sources.map(|source| repository.name(&source.path)).collect();
+    let unreadable: HashSet<String> = sources.map(|source| repository.path(&source.path)).collect();
     move |known| {
         let is_unread = known.rule != "unreadable-file" && unreadable.contains(&known.path);
         is_unread || world.rule(&known.rule) == Some(RuleLevel::Off)

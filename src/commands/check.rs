@@ -26,7 +26,7 @@ pub fn run(args: &Check) -> Result<bool, Failure> {
     let world = pipeline::read(&options)?;
     let systems = world.systems();
     let (mut findings, off) = world.check_and_count(&systems);
-    let fingerprints = fingerprints_from(&findings, &world.sources, |path| adoption.repository.name(path));
+    let fingerprints = fingerprints_from(&findings, &world.sources, |path| adoption.repository.path(path));
     drop(progress);
 
     let changed = adoption.changed(&findings, &fingerprints, &world)?;

@@ -21,7 +21,6 @@ pub mod junit;
 pub mod markdown;
 pub mod paint;
 pub mod policies;
-pub mod repository;
 pub mod sarif;
 pub mod snippet;
 pub mod summary;
@@ -29,6 +28,8 @@ pub mod table;
 pub mod text;
 
 use std::collections::HashSet;
+
+pub use crate::repository;
 
 use crate::baseline;
 use crate::facts::Confidence;
