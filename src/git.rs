@@ -72,6 +72,9 @@ impl GitError {
     pub fn help(&self) -> &'static str {
         match self {
             GitError::NotRun(_) => "install git, or leave out `--since`",
+            GitError::NoRepository { message, .. } if message.contains("dubious ownership") => {
+                "it belongs to somebody else; if you trust it, `git config --global --add safe.directory FOLDER` says so"
+            }
             GitError::NoRepository { .. } => "`--since` needs a work tree of git; a baseline does not",
             GitError::Unknown { is_shallow: true, .. } | GitError::NoMergeBase { is_shallow: true, .. } => {
                 "this clone is shallow: `git fetch --unshallow`, or `fetch-depth: 0` where a workflow checks it out"

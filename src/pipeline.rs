@@ -187,9 +187,9 @@ impl World {
         &self.config.limits
     }
 
-    /// The level that the settings give a rule, wherever it finds something.
-    pub fn rule(&self, id: &str) -> Option<RuleLevel> {
-        self.config.rule(id)
+    /// The level that the settings give a rule in a file, whose path is whole or from where the run started.
+    pub fn rule_in(&self, id: &str, path: &str) -> Option<RuleLevel> {
+        self.per_path.level(id, path).or_else(|| self.config.rule(id))
     }
 
     /// Every environment, linked and analysed.
@@ -236,9 +236,7 @@ impl World {
     /// The level that the settings give a finding: by the file of its primary place, else by its rule.
     fn level(&self, finding: &Finding) -> Option<RuleLevel> {
         let source = finding.primary().and_then(|label| self.sources.get(label.span.file));
-        source
-            .and_then(|source| self.per_path.level(finding.rule, &source.path))
-            .or_else(|| self.config.rule(finding.rule))
+        self.rule_in(finding.rule, source.map_or("", |source| &source.path))
     }
 }
 

@@ -155,6 +155,9 @@ fn pruning_drops_what_is_gone_and_takes_in_nothing() {
     assert!(run.stderr.contains("s.yaml of the baseline is not among what is read"), "{}", run.stderr);
     write(&folder, "retrylint.toml", "[rules]\nexcessive-attempts = \"off\"\n");
     assert!(folder.run(&["--prune-baseline", "known.json"]).stderr.starts_with("Dropped 0 findings"));
+    let per_path = "[[per-path]]\npaths = [\"s.yaml\"]\nrules = { excessive-attempts = \"off\" }\n";
+    write(&folder, "retrylint.toml", per_path);
+    assert!(folder.run(&["--prune-baseline", "known.json"]).stderr.starts_with("Dropped 0 findings"));
     write(&folder, "s.yaml", "services:\n\tcalls: [\n");
     assert!(folder.run(&["--prune-baseline", "known.json", "--isolated"]).stderr.starts_with("Dropped 0 findings"));
     std::fs::remove_file(folder.path("s.yaml")).unwrap();

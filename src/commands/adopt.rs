@@ -183,9 +183,10 @@ fn may_occur<'w>(findings: &[Finding], world: &'w World, repository: &Repository
     let unreadable = findings.iter().filter(|finding| finding.rule == "unreadable-file");
     let sources = unreadable.filter_map(|finding| world.sources.get(finding.primary()?.span.file));
     let unreadable: HashSet<String> = sources.map(|source| repository.path(&source.path)).collect();
+    let root = repository.root().to_path_buf();
     move |known| {
         let is_unread = known.rule != "unreadable-file" && unreadable.contains(&known.path);
-        is_unread || world.rule(&known.rule) == Some(RuleLevel::Off)
+        is_unread || world.rule_in(&known.rule, &root.join(&known.path).to_string_lossy()) == Some(RuleLevel::Off)
     }
 }
 

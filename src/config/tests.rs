@@ -291,6 +291,7 @@ fn no_cut_of_a_file_makes_the_reader_panic() {
     for end in 0..WHOLE.len() {
         if let Ok(config) = Config::parse(&WHOLE[..end], RULES) {
             config.facts(&[FileId(1)]);
+            config.settings();
         }
     }
 }
