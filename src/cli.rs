@@ -1,5 +1,8 @@
 //! The command line, nothing else.
 
+mod adopt;
+mod help;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -9,55 +12,9 @@ use retrylint::finding::Severity;
 use retrylint::rules;
 use retrylint::suggest::did_you_mean;
 
-const TEMPLATE: &str = "{before-help}{about}
+use help::{EXAMPLES, EXIT, MORE, TEMPLATE};
 
-{usage-heading} {usage}
-
-{all-args}{after-help}";
-
-const EXAMPLES: &str = "\
-Examples:
-  retrylint                                 check everything below this folder
-  retrylint deploy services.yaml            check a folder and a file
-  retrylint --format sarif > out.sarif      for code scanning; the summary goes to standard error
-  retrylint policies                        every retry policy with its effective values
-  retrylint graph --path web..ledger        who calls whom on the way, and how often
-  retrylint explain retry-amplification     what a rule means and what to do about it
-";
-
-const EXIT: &str = "\
-Exit status: 0 no finding at the --fail-on level, 1 findings, 2 wrong usage, configuration or path";
-
-/// What `--help` says beyond `-h`.
-const MORE: &str = "\
-Exit status:
-  0  no finding at the --fail-on level; of other commands: done
-  1  findings at that level or above; suppressed and hidden ones do not count
-  2  wrong usage, configuration or path; nothing was checked
-
-Configuration:
-  The nearest retrylint.toml from the first path upwards to the root of its repository, or
-  --config FILE; the command line wins. An unknown key is an error.
-
-    [scan]                     include, exclude, follow-ignore-files, max-file-size
-    [limits]                   max-attempts, max-attempts-job, max-amplification,
-                               error-amplification, max-backoff, max-total-wait, min-jitter,
-                               min-jitter-delay
-    [rules]                    missing-jitter = \"off\", or \"error\", \"warning\", \"note\"
-    [services.NAME]            what no file says of a service: rate, pool, emits, accept ...
-    [[calls]]                  from, to: a call that no file shows
-    [[environment]]            name, paths: files that belong together
-    [[library]]                a retry helper of your own: docs/libraries.md
-    [dialects.istio]           version = \"1.24\": whose defaults hold
-
-  A comment silences one place: # retrylint: allow(RULE) REASON
-  .gitignore and .retrylintignore are followed; exclude holds for named files too.
-
-Environment variables:
-  NO_COLOR         no colours, if it is set
-  CLICOLOR_FORCE   colours in pipes too, unless it is 0
-  COLUMNS          the width of text where standard output is no terminal [default: 100]
-";
+pub use adopt::{Adoption, Completions, Config, ConfigFormat, Init, Limits, Man};
 
 /// Finds retry storms before they happen: what an outage would do to the services described here
 #[derive(Debug, Parser)]
@@ -96,6 +53,18 @@ pub enum Command {
     /// The list of rules
     #[command(max_term_width = 100)]
     Rules(Rules),
+    /// Write a commented retrylint.toml for this repository
+    #[command(max_term_width = 100)]
+    Init(Init),
+    /// The settings in force, and where each comes from
+    #[command(max_term_width = 100)]
+    Config(Config),
+    /// A completion script for a shell
+    #[command(max_term_width = 100)]
+    Completions(Completions),
+    /// The manual page
+    #[command(max_term_width = 100, hide = true)]
+    Man(Man),
 }
 
 impl Cli {
@@ -125,10 +94,17 @@ pub struct Check {
     ///
     /// Code scanning keeps the results of one name apart from those of another: needed where a repository is checked in
     /// several runs.
-    #[arg(long, value_name = "NAME", default_value = "retrylint/", hide_default_value = true, help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "retrylint/",
+        hide_default_value = true,
+        hide_short_help = true,
+        help_heading = "Output"
+    )]
     pub sarif_category: String,
     /// Keep suppressed findings in SARIF, marked
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
     pub sarif_include_suppressed: bool,
 
     /// Only these rules
@@ -146,7 +122,9 @@ pub struct Check {
     /// Without it they are counted in the summary and do not change the exit status.
     #[arg(long, help_heading = "Findings")]
     pub pedantic: bool,
-    /// Exit with 1 from this level on: error, warning, note or never [default: warning]
+    /// Exit with 1 from this level on [default: warning]
+    ///
+    /// error, warning, note or never.
     #[arg(
         long,
         value_enum,
@@ -157,17 +135,11 @@ pub struct Check {
         help_heading = "Findings"
     )]
     pub fail_on: FailOn,
-    /// Amplification above which a path is reported [default: 4]
-    ///
-    /// How many requests one request may become at any service. More than error-amplification in retrylint.toml (10) is an
-    /// error; a larger value here raises that too.
-    #[arg(long, value_name = "N", value_parser = amplification, help_heading = "Findings")]
-    pub max_amplification: Option<f64>,
-    /// Tries that one policy may make [default: 6]
-    ///
-    /// All tries, the first included.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Findings")]
-    pub max_attempts: Option<u64>,
+    #[command(flatten)]
+    pub limits: Limits,
+
+    #[command(flatten)]
+    pub adoption: Adoption,
 
     #[command(flatten)]
     pub terminal: Terminal,
@@ -246,10 +218,17 @@ pub struct Input {
     #[arg(long, help_heading = "Input")]
     pub include_tests: bool,
     /// The name that standard input goes by
-    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Input")]
     pub stdin_filename: Option<String>,
     /// Threads [default: one per core]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Input")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true,
+        hide_short_help = true,
+        help_heading = "Input"
+    )]
     pub threads: usize,
 }
 
@@ -274,7 +253,7 @@ pub struct Terminal {
     #[arg(long, short, conflicts_with = "quiet", help_heading = "Terminal")]
     pub verbose: bool,
     /// No progress line
-    #[arg(long, help_heading = "Terminal")]
+    #[arg(long, hide_short_help = true, help_heading = "Terminal")]
     pub no_progress: bool,
 }
 
@@ -449,7 +428,7 @@ mod tests {
         for key in keys {
             assert!(long.contains(key), "{key}");
         }
-        for name in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+        for name in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "SOURCE_DATE_EPOCH"] {
             assert!(long.contains(name), "{name}");
         }
         let wide: Vec<&str> = long.lines().filter(|line| line.chars().count() > 100).collect();

@@ -85,7 +85,7 @@ pub enum Identity {
 /// Why a finding is not counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Suppressed {
-    /// `inline`, `file` or `accepted`.
+    /// `inline`, `file`, `accepted` or `baseline`.
     pub by: &'static str,
     /// The reason given.
     pub reason: String,

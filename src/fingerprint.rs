@@ -6,17 +6,28 @@
 use std::collections::HashMap;
 
 use crate::finding::{Finding, Identity};
-use crate::source::Sources;
+use crate::source::{FileId, Sources};
 
 /// One fingerprint for each finding, in their order: 16 hexadecimal digits. Equal findings are told apart by their place
 /// among their equals, so that the list must be *all* findings of the run, in the order of the report, before any is
-/// left out.
+/// left out. Paths count as they are shown.
 pub fn fingerprints(findings: &[Finding], sources: &Sources) -> Vec<String> {
+    fingerprints_from(findings, sources, str::to_string)
+}
+
+/// The same with paths as `name` has them: from the root of the repository, so that nothing depends on the folder that a
+/// run starts in.
+pub fn fingerprints_from(findings: &[Finding], sources: &Sources, name: impl Fn(&str) -> String) -> Vec<String> {
+    let mut names: HashMap<FileId, String> = HashMap::new();
+    let mut name_of = |file: FileId| -> String {
+        let name = || sources.get(file).map(|source| name(&source.path)).unwrap_or_default();
+        names.entry(file).or_insert_with(name).clone()
+    };
     let mut seen: HashMap<u64, u64> = HashMap::new();
     findings
         .iter()
         .map(|finding| {
-            let base = base(finding, sources);
+            let base = base(finding, sources, &mut name_of);
             let ordinal = seen.entry(base).and_modify(|n| *n += 1).or_insert(1);
             // The first of its kind keeps the plain hash: another equal further down does not change it.
             let hash = if *ordinal == 1 { base } else { Fnv(base).field(&ordinal.to_string()).0 };
@@ -26,17 +37,17 @@ pub fn fingerprints(findings: &[Finding], sources: &Sources) -> Vec<String> {
 }
 
 /// The hash of everything but the place among equals.
-fn base(finding: &Finding, sources: &Sources) -> u64 {
+fn base(finding: &Finding, sources: &Sources, name_of: &mut impl FnMut(FileId) -> String) -> u64 {
     let hash = Fnv::new().field(finding.rule);
     match &finding.identity {
         Identity::Path { from, to } => hash.field("path").field(from).field(to).0,
         Identity::Place(name) => {
             let label = finding.primary();
             let source = label.and_then(|label| sources.get(label.span.file));
-            let path = source.map_or("", |source| &source.path);
+            let path = label.map(|label| name_of(label.span.file)).unwrap_or_default();
             let text = label.zip(source).map_or("", |(label, source)| source.slice(label.span));
             let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-            hash.field("place").field(path).field(name).field(&text).0
+            hash.field("place").field(&path).field(name).field(&text).0
         }
     }
 }

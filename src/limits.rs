@@ -1,8 +1,8 @@
-//! The limits of contracts.md D-17; retrylint.toml's `[limits]` and the command line change them.
+//! The limits of contracts.md D-17, and the day on which they are applied; retrylint.toml's `[limits]` and the command line change them.
 
 use serde::Serialize;
 
-use crate::facts::Nanos;
+use crate::facts::{Date, Nanos};
 
 /// From where on something is too much. `max_*` and `error_*` fire strictly above, `min_jitter` strictly below.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,6 +23,8 @@ pub struct Limits {
     pub min_jitter: f64,
     /// Delays below this need no jitter.
     pub min_jitter_delay: Nanos,
+    /// The day of the run, against which the ends of suppressions are held. None: nothing ends.
+    pub today: Option<Date>,
 }
 
 impl Default for Limits {
@@ -36,6 +38,7 @@ impl Default for Limits {
             max_total_wait: Nanos::from_secs(60),
             min_jitter: 0.1,
             min_jitter_delay: Nanos::from_millis(100),
+            today: None,
         }
     }
 }

@@ -16,6 +16,10 @@ fn main() -> ExitCode {
         Command::Graph(args) => commands::graph::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Rules(args) => commands::rules::run(&args),
+        Command::Init(args) => commands::init::run(&args),
+        Command::Config(args) => commands::config::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -5,6 +5,7 @@
 //! ```
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::graph::System;
 use crate::graph::link::{environments, link};
 use crate::limits::Limits;
 use crate::rules;
-use crate::scan::{self, Counts, ScanError, ScanSettings};
+use crate::scan::{self, Counts, Globs, ScanError, ScanSettings};
 use crate::source::Sources;
 use crate::suggest::did_you_mean;
 
@@ -57,6 +58,7 @@ pub struct World {
     /// What was looked at.
     pub counts: Counts,
     config: Config,
+    per_path: PerPath,
     environments: Vec<Option<Arc<str>>>,
     include_tests: bool,
 }
@@ -75,7 +77,7 @@ pub struct Analysis {
 impl Options {
     /// Options with everything that the settings say.
     pub fn new(config: Config) -> Self {
-        let base = config.path.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+        let base = config.base.clone();
         let environments = config.environments.iter().map(|one| (one.name.to_string(), one.paths.clone())).collect();
         Options {
             scan: ScanSettings {
@@ -99,6 +101,7 @@ impl Options {
 /// # Errors
 /// If a path is not there, a pattern is none, or no fact belongs to the environment that was asked for.
 pub fn read(options: &Options) -> Result<World, Failure> {
+    let per_path = PerPath::new(&options.config)?;
     let scan::Scan { sources, facts, counts } = scan::scan(&options.scan)?;
     let (sources, facts) = with_settings(sources, facts, &options.config);
     let all = environments(&facts);
@@ -121,30 +124,72 @@ pub fn read(options: &Options) -> Result<World, Failure> {
         }
     };
     let include_tests = options.scan.include_tests;
-    Ok(World { sources, facts, counts, config: options.config.clone(), environments, include_tests })
+    Ok(World { sources, facts, counts, config: options.config.clone(), per_path, environments, include_tests })
 }
 
-/// Adds what retrylint.toml states as facts: services and calls. Its text becomes one of the files.
-fn with_settings(sources: Sources, mut facts: Facts, config: &Config) -> (Sources, Facts) {
-    let Some(source) = config.source() else { return (sources, facts) };
-    let path = source.path.clone();
-    let known = sources.iter().find(|(_, source)| source.path == path).map(|(id, _)| id);
-    let (sources, id) = match known {
-        Some(id) => (sources, id),
-        None => sources.with(source),
-    };
-    if known.is_none() {
-        let file = File { path, kind: FileKind::Toml, environment: None, role: Role::Production, named: false };
-        facts.files.push(file);
+/// Adds what retrylint.toml states as facts: services and calls. Its text, and that of the files it extends, become files
+/// of the run.
+fn with_settings(mut sources: Sources, mut facts: Facts, config: &Config) -> (Sources, Facts) {
+    let mut files = Vec::new();
+    for source in config.sources() {
+        let path = source.path.clone();
+        let known = sources.iter().find(|(_, source)| source.path == path).map(|(id, _)| id);
+        let id = match known {
+            Some(id) => id,
+            None => {
+                let file = File { path, kind: FileKind::Toml, environment: None, role: Role::Production, named: false };
+                facts.files.push(file);
+                let id;
+                (sources, id) = sources.with(source);
+                id
+            }
+        };
+        files.push(id);
     }
-    facts.absorb(config.facts(id));
+    facts.absorb(config.facts(&files));
     (sources, facts)
+}
+
+/// `[[per-path]]`, ready to be asked.
+#[derive(Debug, Default)]
+struct PerPath {
+    entries: Vec<(Globs, BTreeMap<String, RuleLevel>)>,
+    /// What patterns are relative to.
+    base: PathBuf,
+    here: PathBuf,
+}
+
+impl PerPath {
+    fn new(config: &Config) -> Result<Self, ScanError> {
+        let entries = config.per_path.iter().map(|one| Ok((Globs::new(&one.paths)?, one.rules.clone())));
+        let entries = entries.collect::<Result<_, ScanError>>()?;
+        let here = std::env::current_dir().unwrap_or_default();
+        let base = scan::whole(&here, config.base.as_deref().unwrap_or(Path::new("")));
+        Ok(PerPath { entries, base, here })
+    }
+
+    /// The level of a rule in a file, given its path as shown; of several entries the last one says it.
+    fn level(&self, rule: &str, shown: &str) -> Option<RuleLevel> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let whole = scan::whole(&self.here, Path::new(shown));
+        let relative = whole.strip_prefix(&self.base).map_or_else(|_| shown.into(), Path::to_string_lossy);
+        let relative = relative.replace('\\', "/");
+        let say = self.entries.iter().rev().filter(|(paths, _)| paths.take(&relative));
+        say.filter_map(|(_, rules)| rules.get(rule).copied()).next()
+    }
 }
 
 impl World {
     /// The limits that findings are judged by.
     pub fn limits(&self) -> &Limits {
         &self.config.limits
+    }
+
+    /// The level that the settings give a rule in a file, whose path is whole or from where the run started.
+    pub fn rule_in(&self, id: &str, path: &str) -> Option<RuleLevel> {
+        self.per_path.level(id, path).or_else(|| self.config.rule(id))
     }
 
     /// Every environment, linked and analysed.
@@ -170,11 +215,11 @@ impl World {
     pub fn check_and_count(&self, systems: &[System<'_>]) -> (Vec<Finding>, usize) {
         let mut findings = rules::check(systems, rules::Options { include_tests: self.include_tests });
         let all = findings.len();
-        findings.retain(|finding| self.config.rule(finding.rule) != Some(RuleLevel::Off));
+        findings.retain(|finding| self.level(finding) != Some(RuleLevel::Off));
         let off = all - findings.len();
         let mut is_changed = false;
         for finding in &mut findings {
-            if let Some(RuleLevel::At(level)) = self.config.rule(finding.rule)
+            if let Some(RuleLevel::At(level)) = self.level(finding)
                 && finding.severity != level
             {
                 finding.severity = level;
@@ -186,6 +231,12 @@ impl World {
             findings.sort_by_key(|finding| (Reverse(finding.severity), place(finding), finding.rule));
         }
         (findings, off)
+    }
+
+    /// The level that the settings give a finding: by the file of its primary place, else by its rule.
+    fn level(&self, finding: &Finding) -> Option<RuleLevel> {
+        let source = finding.primary().and_then(|label| self.sources.get(label.span.file));
+        self.rule_in(finding.rule, source.map_or("", |source| &source.path))
     }
 }
 

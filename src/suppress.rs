@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::facts::{Facts, Scope, Suppression};
+use crate::facts::{Date, Facts, Scope, Suppression};
 use crate::finding::{Finding, Identity, Suppressed};
 use crate::source::FileId;
 
@@ -18,8 +18,9 @@ impl Used {
 }
 
 /// Marks every finding that a comment covers: one on the primary place, or for paths on any labelled hop. A finding that
-/// is already accepted keeps that mark, and the comment still counts as used.
-pub fn apply<'f>(facts: &Facts, findings: impl Iterator<Item = &'f mut Finding>) -> Used {
+/// is already accepted keeps that mark, and the comment still counts as used. So does one that holds no more, which marks
+/// nothing.
+pub fn apply<'f>(facts: &Facts, today: Option<Date>, findings: impl Iterator<Item = &'f mut Finding>) -> Used {
     let mut used = Used(facts.suppressions.iter().map(|one| vec![false; one.rules.len()]).collect());
     let mut by_rule: HashMap<(FileId, &str), Named> = HashMap::new();
     for (index, suppression) in facts.suppressions.iter().enumerate() {
@@ -44,7 +45,9 @@ pub fn apply<'f>(facts: &Facts, findings: impl Iterator<Item = &'f mut Finding>)
                 if let Some(slot) = used.0.get_mut(one.index).and_then(|rules| rules.get_mut(one.place)) {
                     *slot = true;
                 }
-                first = Some(first.map_or(one.index, |first| first.min(one.index)));
+                if facts.suppressions.get(one.index).is_some_and(|one| !one.is_expired(today)) {
+                    first = Some(first.map_or(one.index, |first| first.min(one.index)));
+                }
             }
             by = by.or(first.and_then(|index| facts.suppressions.get(index)));
         }

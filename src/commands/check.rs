@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
-use retrylint::fingerprint::fingerprints;
+use retrylint::fingerprint::fingerprints_from;
 use retrylint::pipeline;
 use retrylint::report::summary::survey;
 use retrylint::report::{Report, Selection, select};
 
+use super::adopt::{Adoption, today};
 use super::options::options;
 use super::progress::Progress;
 use super::{Failure, formats, screen};
@@ -18,25 +19,24 @@ pub fn run(args: &Check) -> Result<bool, Failure> {
     screen::choose(args.terminal.color);
     formats::check_files(&args.output)?;
     let mut options = options(&args.input)?;
-    if let Some(tries) = args.max_attempts {
-        options.config.limits.max_attempts = tries;
-    }
-    if let Some(times) = args.max_amplification {
-        options.config.limits.max_amplification = times;
-        // Whoever allows more than what is an error by default does not want an error below that either.
-        options.config.limits.error_amplification = options.config.limits.error_amplification.max(times);
-    }
+    args.limits.apply(&mut options.config.limits);
+    options.config.limits.today = today(args.adoption.today)?;
+    let adoption = Adoption::new(args, &options)?;
     let progress = Progress::start(args.terminal);
     let world = pipeline::read(&options)?;
     let systems = world.systems();
-    let (findings, off) = world.check_and_count(&systems);
-    let fingerprints = fingerprints(&findings, &world.sources);
+    let (mut findings, off) = world.check_and_count(&systems);
+    let fingerprints = fingerprints_from(&findings, &world.sources, |path| adoption.repository.path(path));
     drop(progress);
 
-    let selection = Selection { pedantic: args.pedantic, select: args.select.clone(), ignore: args.ignore.clone() };
+    let changed = adoption.changed(&findings, &fingerprints, &world)?;
+    let selection =
+        Selection { pedantic: args.pedantic, select: args.select.clone(), ignore: args.ignore.clone(), changed };
+    let remark = adoption.settle(&mut findings, &fingerprints, &selection, &world)?;
     let (entries, mut counts) = select(&findings, &fingerprints, &selection);
     counts.off = off;
-    let summary = survey(&world.facts, &world.counts, &systems, counts);
+    let mut summary = survey(&world.facts, &world.counts, &systems, counts);
+    summary.notes.extend(remark);
     let report = Report { entries, sources: &world.sources, summary: &summary, show_suppressed: args.terminal.verbose };
     formats::write(&report, args)?;
     if !args.terminal.quiet {

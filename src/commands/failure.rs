@@ -33,7 +33,8 @@ impl From<pipeline::Failure> for Failure {
 /// A path that is not there may be a command that is misspelt.
 fn help_for(error: &retrylint::scan::ScanError) -> Option<String> {
     let retrylint::scan::ScanError::Path { path, .. } = error else { return None };
-    let command = did_you_mean(path, ["check", "policies", "graph", "explain", "rules"])?;
+    let command =
+        did_you_mean(path, ["check", "policies", "graph", "explain", "rules", "init", "config", "completions"])?;
     Some(format!("for the command, write `retrylint {command}`"))
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use retrylint::facts::words::in_words;
-use retrylint::report::repository::Repository;
 use retrylint::report::{Look, Report, concise, full, github, gitlab, json, jsonl, junit, markdown, sarif};
+use retrylint::repository::Repository;
 
 use super::{Failure, screen};
 use crate::cli::{Check, Format};

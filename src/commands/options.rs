@@ -12,7 +12,7 @@ use crate::cli::Input;
 
 /// The options of a command.
 pub fn options(input: &Input) -> Result<Options, Failure> {
-    let config = config(input)?;
+    let config = settings(&input.paths, input.config.as_ref(), input.isolated)?;
     let mut options = Options::new(config);
     options.environment.clone_from(&input.environment);
     options.scan.include_tests = input.include_tests;
@@ -42,14 +42,14 @@ pub fn options(input: &Input) -> Result<Options, Failure> {
 }
 
 /// The settings: the file that is named, else the nearest one from the first path upwards.
-fn config(input: &Input) -> Result<Config, Failure> {
-    if input.isolated {
+pub fn settings(paths: &[PathBuf], named: Option<&PathBuf>, isolated: bool) -> Result<Config, Failure> {
+    if isolated {
         return Ok(Config::default());
     }
     let ids: Vec<&str> = rules::ALL.iter().map(|rule| rule.id).collect();
-    let start = input.paths.iter().find(|path| path.as_os_str() != "-").map_or(Path::new("."), PathBuf::as_path);
+    let start = paths.iter().find(|path| path.as_os_str() != "-").map_or(Path::new("."), PathBuf::as_path);
     let found = || config::find(start).map(relative);
-    match input.config.clone().or_else(found) {
+    match named.cloned().or_else(found) {
         Some(path) => Ok(Config::load(&path, &ids)?),
         None => Ok(Config::default()),
     }

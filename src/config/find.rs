@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::repository;
+
 /// The name that is looked for.
 pub const FILE_NAME: &str = "retrylint.toml";
 
@@ -14,10 +16,8 @@ pub fn find(start: &Path) -> Option<PathBuf> {
 }
 
 fn find_from(start: &Path, here: Option<&Path>) -> Option<PathBuf> {
-    let start = start.canonicalize().or_else(|_| std::path::absolute(start)).ok()?;
-    let first = if start.is_dir() { start.as_path() } else { start.parent()? };
-    let repository = first.ancestors().find(|directory| directory.join(".git").exists());
-    let root = repository.or(here.filter(|here| first.starts_with(here))).unwrap_or(first);
+    let first = repository::folder(start)?;
+    let root = repository::root(&first, here);
     let inside = first.ancestors().take_while(|directory| directory.starts_with(root));
     inside.map(|directory| directory.join(FILE_NAME)).find(|path| path.is_file())
 }

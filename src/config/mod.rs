@@ -3,8 +3,15 @@
 //!
 //! `[services]` and `[[calls]]` are facts like any other and are lowered into [`Facts`]; everything else is a setting.
 
+#[cfg(test)]
+mod documentation_tests;
 mod find;
+mod keys;
+mod layers;
+#[cfg(test)]
+mod layers_tests;
 mod sections;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -13,10 +20,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use find::{FILE_NAME, find};
-pub use sections::{
-    CALL_KEYS, DIALECT_KEYS, ENVIRONMENT_KEYS, ISTIO_KEYS, LIBRARY_KEYS, LIMIT_KEYS, RULE_LEVELS, SCAN_KEYS,
-    SERVICE_KEYS, SHAPE_KEYS, TOP_KEYS, WHEN_KEYS, clause_keys,
+pub use keys::{
+    CALL_KEYS, DEFAULTS, DIALECT_KEYS, ENVIRONMENT_KEYS, ISTIO_KEYS, LIMIT_KEYS, PER_PATH_KEYS, RULE_LEVELS, SCAN_KEYS,
+    TOP_KEYS, bare, quoted,
 };
+pub use layers::Layer;
+pub use sections::{ACCEPT_KEYS, LIBRARY_KEYS, SERVICE_KEYS, SHAPE_KEYS, WHEN_KEYS, clause_keys};
+pub use settings::{Setting, WrittenAt};
 
 /// One thing that is wrong with a retrylint.toml: where, what, and what would be right.
 pub use crate::read::vocabulary::Fault as ConfigError;
@@ -26,7 +36,6 @@ use crate::facts::words::in_words;
 use crate::finding::Severity;
 use crate::limits::Limits;
 use crate::read::ReadSettings;
-use crate::read::data::toml;
 use crate::source::{FileId, Source};
 
 /// The settings of a run.
@@ -34,18 +43,24 @@ use crate::source::{FileId, Source};
 pub struct Config {
     /// Where they come from; none if there is no retrylint.toml.
     pub path: Option<PathBuf>,
+    /// The folder that all patterns are relative to: that of retrylint.toml, or one above it and all that it extends.
+    pub base: Option<PathBuf>,
+    /// `baseline`: the file of known findings, from the folder of the file that names it.
+    pub baseline: Option<PathBuf>,
     /// `[scan]`.
     pub scan: Scan,
     /// `[limits]`.
     pub limits: Limits,
     /// `[rules]`: the level of each rule that is named, by id.
     pub rules: BTreeMap<String, RuleLevel>,
+    /// `[[per-path]]`, in the order written, those of extended files first: of two that take a path the later one wins.
+    pub per_path: Vec<PerPath>,
     /// `[dialects.…]` and `[[library]]`.
     pub read: ReadSettings,
-    /// `[[environment]]`, in the order written: of two that take a path the first has it.
+    /// `[[environment]]`, in the order written, those of extended files last: of two that take a path the first has it.
     pub environments: Vec<Environment>,
-    /// The text, from which [`Config::facts`] reads services and calls.
-    text: Arc<str>,
+    /// The files, from which [`Config::facts`] reads services and calls: each extends the one before it.
+    pub layers: Vec<Layer>,
 }
 
 /// What is read of a tree.
@@ -85,6 +100,15 @@ pub struct Environment {
     pub paths: Vec<String>,
 }
 
+/// `[[per-path]]`: levels of rules for findings that stand in some files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PerPath {
+    /// Globs, relative to [`Config::base`].
+    pub paths: Vec<String>,
+    /// The level of each rule that is named, by id.
+    pub rules: BTreeMap<String, RuleLevel>,
+}
+
 /// Why a retrylint.toml cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -106,64 +130,54 @@ pub enum LoadError {
     },
 }
 
-/// Bytes of a retrylint.toml at most: whatever is larger is something else, a device that never ends for one.
-const MOST: u64 = 4 << 20;
-
-fn read(path: &Path) -> std::io::Result<String> {
-    use std::io::Read;
-    let mut text = String::new();
-    std::fs::File::open(path)?.take(MOST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MOST {
-        return Err(std::io::Error::new(
-            std::io::ErrorKind::FileTooLarge,
-            "a retrylint.toml of more than 4 MiB is none",
-        ));
-    }
-    Ok(text)
-}
-
 impl Config {
-    /// Reads the file at `path`. `rules` are the ids that `[rules]` may name.
+    /// Reads the file at `path` and those that it extends. `rules` are the ids that `[rules]` may name.
     ///
     /// # Errors
-    /// If it cannot be read, or if anything in it is unknown or of the wrong kind.
+    /// If one cannot be read, or if anything in it is unknown or of the wrong kind.
     pub fn load(path: &Path, rules: &[&str]) -> Result<Config, LoadError> {
-        let text = read(path).map_err(|error| LoadError::Unreadable { path: path.to_path_buf(), error })?;
-        let shown = path.to_string_lossy().replace('\\', "/");
-        match Config::parse(&text, rules) {
+        let layers = layers::load(path)?;
+        match Config::of(&layers, rules) {
             Ok(config) => Ok(Config { path: Some(path.to_path_buf()), ..config }),
-            Err(errors) => Err(LoadError::Invalid { source_file: Source::new(shown, text), errors }),
+            Err((layer, errors)) => {
+                let source_file = layers.get(layer).map_or_else(|| Source::new(FILE_NAME, ""), Layer::source);
+                Err(LoadError::Invalid { source_file, errors })
+            }
         }
     }
 
-    /// Reads the text of a retrylint.toml; spans of errors are in file 0.
+    /// Reads the text of a retrylint.toml; spans of errors are in file 0. What it extends is not looked for.
     ///
     /// # Errors
     /// Everything that is unknown or of the wrong kind, in the order of the text.
     pub fn parse(text: &str, rules: &[&str]) -> Result<Config, Vec<ConfigError>> {
-        let tree = toml::parse(FileId(0), text);
-        let mut reader = sections::Reader::new(rules, &tree);
-        // Of what is not TOML, only that is told: values that the parser made up are nobody's fault.
-        if tree.errors.is_empty() {
-            tree.documents().for_each(|document| reader.document(document));
+        Config::of(&[Layer { path: None, text: text.into() }], rules).map_err(|(_, errors)| errors)
+    }
+
+    /// Reads layers, the outermost first, or says which is wrong and how.
+    fn of(layers: &[Layer], rules: &[&str]) -> Result<Config, (usize, Vec<ConfigError>)> {
+        let mut reader = sections::Reader::new(rules);
+        let (base, below) = layers::bases(layers);
+        for (at, (layer, below)) in layers.iter().zip(below).enumerate() {
+            reader
+                .layer(FileId(at as u32), &layer.text, &layers::folder(layer), &below)
+                .map_err(|errors| (at, errors))?;
         }
-        reader.finish(text)
+        Ok(Config { base, layers: layers.to_vec(), ..reader.config })
     }
 
-    /// The file itself, for those that point into it; none if there is none. Its path is shown relative to where the run
-    /// started if it lies below.
-    pub fn source(&self) -> Option<Source> {
-        let path = self.path.as_deref()?;
-        let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
-        let shown = path.strip_prefix(&here).unwrap_or(path);
-        Some(Source::new(shown.to_string_lossy().replace('\\', "/"), self.text.clone()))
+    /// The files themselves, for those that point into them, in the order of [`Config::layers`].
+    pub fn sources(&self) -> Vec<Source> {
+        self.layers.iter().filter(|layer| layer.path.is_some()).map(Layer::source).collect()
     }
 
-    /// The services and calls that it states, with spans in `file`.
-    pub fn facts(&self, file: FileId) -> Facts {
-        let tree = toml::parse(file, &self.text);
-        let mut reader = sections::Reader::new(&[], &tree);
-        tree.documents().for_each(|document| reader.document(document));
+    /// The services and calls that they state, with spans in `files`, which are theirs.
+    pub fn facts(&self, files: &[FileId]) -> Facts {
+        let mut reader = sections::Reader::new(&[]);
+        for (layer, file) in self.layers.iter().zip(files) {
+            // They were read without a fault before. Without the list of rules every name of one is a fault now.
+            let _ = reader.layer(*file, &layer.text, Path::new(""), "");
+        }
         reader.facts
     }
 

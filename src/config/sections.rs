@@ -1,86 +1,111 @@
 //! The sections of retrylint.toml, each read once, every fault noted.
 
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Config, ConfigError, Environment, RuleLevel};
+use super::keys::{
+    CALL_KEYS, DIALECT_KEYS, ENVIRONMENT_KEYS, ISTIO_KEYS, LIMIT_KEYS, PER_PATH_KEYS, SCAN_KEYS, TOP_KEYS,
+};
+use super::{Config, ConfigError, Environment, PerPath, RuleLevel};
 use crate::facts::{CallSource, Evidence, Facts, Host, Nanos, Service, ServiceRef, ServiceSource};
 use crate::finding::Severity;
 /// Keys of `[[library]]`, of its shapes, and of what they say of some versions.
 pub use crate::read::code::catalogue::format::{LIBRARY_KEYS, SHAPE_KEYS, WHEN_KEYS, clause_keys};
 use crate::read::code::catalogue::format::{Origin, library};
-use crate::read::data::tree::{Entry, Node, Tree};
+use crate::read::data::toml;
+use crate::read::data::tree::{Entry, Node};
 /// Keys of a service: those of a manifest, but for its calls.
-pub use crate::read::manifests::services::OWN_KEYS as SERVICE_KEYS;
+pub use crate::read::manifests::services::{ACCEPT_KEYS, OWN_KEYS as SERVICE_KEYS};
 use crate::read::manifests::services::{CallFields, service_field};
 use crate::read::vocabulary::values::{
     DURATION, SHARE, SWITCH, TEXT, TEXTS, TIMES, duration, share, switch, text, times, whole,
 };
 use crate::read::vocabulary::{Faults, fields, plain, texts};
 use crate::scan::Globs;
+use crate::source::FileId;
 
-/// Tables at the top.
-pub const TOP_KEYS: &[&str] = &["scan", "limits", "rules", "services", "calls", "environment", "dialects", "library"];
-/// Keys of `[scan]`.
-pub const SCAN_KEYS: &[&str] = &["include", "exclude", "follow-ignore-files", "max-file-size"];
-/// Keys of `[limits]`.
-pub const LIMIT_KEYS: &[&str] = &[
-    "max-attempts",
-    "max-attempts-job",
-    "max-amplification",
-    "error-amplification",
-    "max-backoff",
-    "max-total-wait",
-    "min-jitter",
-    "min-jitter-delay",
-];
-/// Values of `[rules]`.
-pub const RULE_LEVELS: &[&str] = &["error", "warning", "note", "off"];
-/// Keys of `[[calls]]`.
-pub const CALL_KEYS: &[&str] =
-    &["from", "to", "per-request", "operation", "protocol", "idempotent", "one-of", "async", "propagates-deadline"];
-/// Keys of `[[environment]]`.
-pub const ENVIRONMENT_KEYS: &[&str] = &["name", "paths"];
-/// Tables of `[dialects]`.
-pub const DIALECT_KEYS: &[&str] = &["istio"];
-/// Keys of `[dialects.istio]`.
-pub const ISTIO_KEYS: &[&str] = &["version"];
-
-/// Reads a document into settings and facts.
+/// Reads files into settings and facts: what a later one says wins key by key, and its tables of a list come behind those
+/// of the earlier ones.
 pub(super) struct Reader<'r> {
     /// Services and calls.
     pub(super) facts: Facts,
+    /// Settings.
+    pub(super) config: Config,
     rules: &'r [&'r str],
-    config: Config,
     faults: Faults,
+    /// The folder of the file that is read.
+    folder: PathBuf,
+    /// The same from the folder that patterns are relative to.
+    below: String,
+    /// `[[environment]]` of the file that is read.
+    environments: Vec<Environment>,
+    /// Services that files before it state something of, by name and namespace: their place among the facts.
+    earlier: HashMap<(Arc<str>, Option<Arc<str>>), usize>,
 }
 
 impl<'r> Reader<'r> {
-    /// A reader that knows these rules; what is not TOML at all is noted at once.
-    pub(super) fn new(rules: &'r [&'r str], tree: &Tree) -> Self {
-        let mut faults = Faults::default();
-        for error in &tree.errors {
-            faults.add(error.span, format!("not valid TOML: {}", error.message), None);
+    /// A reader that knows these rules.
+    pub(super) fn new(rules: &'r [&'r str]) -> Self {
+        Reader {
+            facts: Facts::default(),
+            config: Config::default(),
+            rules,
+            faults: Faults::default(),
+            folder: PathBuf::new(),
+            below: String::new(),
+            environments: Vec::new(),
+            earlier: HashMap::new(),
         }
-        Reader { facts: Facts::default(), rules, config: Config::default(), faults }
     }
 
-    /// The settings, or everything that is wrong.
-    pub(super) fn finish(mut self, text: &str) -> Result<Config, Vec<ConfigError>> {
-        if self.faults.list.is_empty() {
-            self.config.text = text.into();
-            return Ok(self.config);
+    /// Reads one file, or says everything that is wrong with it in the order of the text. It lies in `folder`, which is
+    /// `below` the one that patterns are relative to.
+    pub(super) fn layer(
+        &mut self,
+        file: FileId,
+        text: &str,
+        folder: &Path,
+        below: &str,
+    ) -> Result<(), Vec<ConfigError>> {
+        (self.folder, self.below) = (folder.to_path_buf(), below.to_string());
+        let tree = toml::parse(file, text);
+        for error in &tree.errors {
+            self.faults.add(error.span, format!("not valid TOML: {}", error.message), None);
         }
-        self.faults.list.sort_by_key(|fault| fault.span);
-        Err(self.faults.list)
+        // Of what is not TOML, only that is told: values that the parser made up are nobody's fault.
+        if tree.errors.is_empty() {
+            tree.documents().for_each(|document| self.document(document));
+        }
+        // The nearest file decides first where a path belongs.
+        let mut environments = std::mem::take(&mut self.environments);
+        environments.append(&mut self.config.environments);
+        self.config.environments = environments;
+        let key = |service: &Service| (service.name.clone(), service.namespace.clone());
+        self.earlier = self.facts.services.iter().enumerate().map(|(at, service)| (key(service), at)).collect();
+        let mut faults = std::mem::take(&mut self.faults).list;
+        faults.sort_by_key(|fault| fault.span);
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
     /// Reads the whole file.
-    pub(super) fn document(&mut self, document: Node<'_>) {
+    fn document(&mut self, document: Node<'_>) {
         for entry in fields(document) {
             match entry.key {
+                "extend" => {
+                    plain(&entry, "the path of a retrylint.toml", &mut self.faults, path);
+                }
+                "baseline" => {
+                    let file = plain(&entry, "the path of a baseline", &mut self.faults, path);
+                    self.config.baseline = file.map(|path| self.folder.join(&*path)).or(self.config.baseline.take());
+                }
                 "scan" => self.table(&entry, Self::scan),
                 "limits" => self.table(&entry, Self::limit),
-                "rules" => self.table(&entry, Self::rule),
+                "rules" => {
+                    let levels = self.levels(&entry);
+                    self.config.rules.extend(levels);
+                }
+                "per-path" => self.tables(&entry, Self::per_path),
                 "services" => self.table(&entry, Self::service),
                 "dialects" => self.table(&entry, Self::dialect),
                 "calls" => self.tables(&entry, Self::call),
@@ -108,8 +133,8 @@ impl<'r> Reader<'r> {
 
     fn scan(&mut self, field: &Entry<'_>) {
         match field.key {
-            "include" => self.config.scan.include = globs(field, &mut self.faults),
-            "exclude" => self.config.scan.exclude = globs(field, &mut self.faults),
+            "include" => self.config.scan.include = self.globs(field),
+            "exclude" => self.config.scan.exclude = self.globs(field),
             "follow-ignore-files" => {
                 if let Some(follow) = plain(field, SWITCH, &mut self.faults, switch) {
                     self.config.scan.follow_ignore_files = follow;
@@ -147,15 +172,28 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn rule(&mut self, field: &Entry<'_>) {
+    /// The level of each rule that a table names.
+    fn levels(&mut self, entry: &Entry<'_>) -> BTreeMap<String, RuleLevel> {
+        let mut levels = BTreeMap::new();
+        if self.faults.is_map(entry, "a table") {
+            for field in fields(entry.value) {
+                if let Some(level) = self.level(&field) {
+                    levels.insert(field.key.to_string(), level);
+                }
+            }
+        }
+        levels
+    }
+
+    fn level(&mut self, field: &Entry<'_>) -> Option<RuleLevel> {
         // Facts are read without the list of rules; then nobody looks at these either.
         if !self.rules.contains(&field.key) {
             let known = self.rules.iter().copied();
             self.faults.unknown_name(field.key_span, "no rule is called", field.key, known);
-            return;
+            return None;
         }
         let expected = "`\"error\"`, `\"warning\"`, `\"note\"` or `\"off\"`";
-        let level = plain(field, expected, &mut self.faults, |node| {
+        plain(field, expected, &mut self.faults, |node| {
             Some(match node.text()? {
                 "error" => RuleLevel::At(Severity::Error),
                 "warning" => RuleLevel::At(Severity::Warning),
@@ -163,9 +201,21 @@ impl<'r> Reader<'r> {
                 "off" => RuleLevel::Off,
                 _ => return None,
             })
-        });
-        if let Some(level) = level {
-            self.config.rules.insert(field.key.to_string(), level);
+        })
+    }
+
+    fn per_path(&mut self, node: Node<'_>) {
+        let (mut paths, mut rules) = (None, None);
+        for field in fields(node) {
+            match field.key {
+                "paths" => paths = Some(self.globs(&field)),
+                "rules" => rules = Some(self.levels(&field)),
+                _ => self.faults.unknown_key(&field, "`[[per-path]]`", PER_PATH_KEYS),
+            }
+        }
+        match (paths, rules) {
+            (Some(paths), Some(rules)) => self.config.per_path.push(PerPath { paths, rules }),
+            _ => self.faults.add(node.span(), "`[[per-path]]` needs both `paths` and `rules`", None),
         }
     }
 
@@ -175,10 +225,18 @@ impl<'r> Reader<'r> {
             Host::Name { name, namespace } => (name, namespace),
             Host::Dotted(whole) => (whole, None),
         };
-        let mut service = Service::new(name, entry.key_span, ServiceSource::Settings);
-        service.namespace = namespace;
+        let stated = self.earlier.get(&(name.clone(), namespace.clone())).copied();
+        let mut service = match stated.and_then(|at| self.facts.services.get(at)) {
+            Some(service) => service.clone(),
+            None => Service { namespace, ..Service::new(name, entry.key_span, ServiceSource::Settings) },
+        };
         if self.faults.is_map(entry, "a table") {
             for field in fields(entry.value) {
+                if field.key == "paths" {
+                    // They start at the folder of the file that says them.
+                    service.paths.clear();
+                    service.span = entry.key_span;
+                }
                 if field.key == "calls" {
                     let help = format!("write `[[calls]]` with `from = \"{}\"`", entry.key);
                     self.faults.add(field.key_span, "a service has no `calls` in retrylint.toml", Some(help));
@@ -187,7 +245,10 @@ impl<'r> Reader<'r> {
                 }
             }
         }
-        self.facts.services.push(service);
+        match stated.and_then(|at| self.facts.services.get_mut(at)) {
+            Some(slot) => *slot = service,
+            None => self.facts.services.push(service),
+        }
     }
 
     fn call(&mut self, node: Node<'_>) {
@@ -219,12 +280,12 @@ impl<'r> Reader<'r> {
         for field in fields(node) {
             match field.key {
                 "name" => name = plain(&field, TEXT, &mut self.faults, text),
-                "paths" => paths = Some(globs(&field, &mut self.faults)),
+                "paths" => paths = Some(self.globs(&field)),
                 _ => self.faults.unknown_key(&field, "`[[environment]]`", ENVIRONMENT_KEYS),
             }
         }
         match (name, paths) {
-            (Some(name), Some(paths)) => self.config.environments.push(Environment { name, paths }),
+            (Some(name), Some(paths)) => self.environments.push(Environment { name, paths }),
             _ => self.faults.add(node.span(), "`[[environment]]` needs both `name` and `paths`", None),
         }
     }
@@ -253,6 +314,18 @@ impl<'r> Reader<'r> {
         });
     }
 
+    /// Globs, each checked by what will read them.
+    fn globs(&mut self, field: &Entry<'_>) -> Vec<String> {
+        let mut out = Vec::new();
+        for (text, node) in texts(field, TEXTS, &mut self.faults) {
+            match Globs::new(&[text]) {
+                Ok(_) => out.push(from_base(text, &self.below)),
+                Err(error) => self.faults.add(node.span(), error.to_string(), None),
+            }
+        }
+        out
+    }
+
     /// A name of a service as [`Host`]; a fault where it can be none.
     fn host(&mut self, name: &str, span: crate::source::Span) -> Option<Host> {
         let host = Host::parse(name);
@@ -264,22 +337,29 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// Globs, each checked by what will read them.
-fn globs(field: &Entry<'_>, faults: &mut Faults) -> Vec<String> {
-    let mut out = Vec::new();
-    for (text, node) in texts(field, TEXTS, faults) {
-        match Globs::new(&[text]) {
-            Ok(_) => out.push(text.to_string()),
-            Err(error) => faults.add(node.span(), error.to_string(), None),
-        }
+/// A pattern of a file that lies `below` the folder that patterns are relative to, from there.
+fn from_base(pattern: &str, below: &str) -> String {
+    if below.is_empty() {
+        return pattern.to_string();
     }
-    out
+    let below = globset::escape(below);
+    let bare = pattern.trim_start_matches("./");
+    match bare.strip_prefix('/') {
+        Some(rest) => format!("{below}/{rest}"),
+        None if bare.trim_end_matches('/').contains('/') => format!("{below}/{bare}"),
+        // Without a `/` it stands at any depth.
+        None => format!("{below}/**/{bare}"),
+    }
 }
 
 /// What a limit on tries looks like: the first try is one of them.
 const TRIES: &str = "a whole number from 1 on";
 /// What a limit on time looks like.
 const SOME_TIME: &str = "a time above zero such as `250ms`, `1.5s` or `1m30s`";
+
+fn path(node: Node<'_>) -> Option<Arc<str>> {
+    text(node).filter(|_| node.is_quoted())
+}
 
 fn tries(node: Node<'_>) -> Option<u64> {
     whole(node).filter(|tries| *tries > 0)

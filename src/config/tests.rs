@@ -1,5 +1,5 @@
 use super::*;
-use crate::facts::{CallSource, Class, Host, Nanos, ServiceSource};
+use crate::facts::{CallSource, Class, Date, Host, Nanos, ServiceSource};
 
 const RULES: &[&str] = &["missing-jitter", "missing-timeout", "no-backoff", "retry-amplification"];
 
@@ -19,6 +19,9 @@ fn error(text: &str) -> (String, String, Option<String>) {
 }
 
 const WHOLE: &str = r#"
+extend = "../retrylint.toml"
+baseline = "known.json"
+
 [scan]
 include = ["services/**", "mesh/*.yaml"]
 exclude = ["legacy"]
@@ -46,12 +49,16 @@ paths = ["overlays/prod/**"]
 missing-jitter = "error"
 no-backoff = "off"
 
+[[per-path]]
+paths = ["legacy/**"]
+rules = { no-backoff = "note" }
+
 [services.checkout]
 paths = ["services/checkout/**"]
 aliases = ["checkout-v2"]
 rate = "500/s"
 pool = 50
-accept = { max-amplification = 9, reason = "agreed with the payments team" }
+accept = { max-amplification = 9, reason = "agreed with the payments team", until = "2027-01-31" }
 
 [services."api.stripe.com"]
 emits = "503"
@@ -94,6 +101,7 @@ fn every_section_is_read() {
         max_total_wait: Nanos::from_secs(120),
         min_jitter: 0.2,
         min_jitter_delay: Nanos::from_millis(50),
+        today: None,
     };
     assert_eq!(config.limits, limits);
     assert_eq!(config.read.istio_version, (1, 24));
@@ -102,11 +110,14 @@ fn every_section_is_read() {
     assert_eq!(config.rule("missing-jitter"), Some(RuleLevel::At(Severity::Error)));
     assert_eq!(config.rule("no-backoff"), Some(RuleLevel::Off));
     assert_eq!(config.rule("missing-timeout"), None);
+    let rules = [("no-backoff".to_string(), RuleLevel::At(Severity::Note))].into();
+    assert_eq!(config.per_path, [PerPath { paths: vec!["legacy/**".into()], rules }]);
+    assert_eq!(config.baseline.as_deref(), Some(Path::new("known.json")));
 }
 
 #[test]
 fn services_and_calls_become_facts_of_the_file() {
-    let facts = config(WHOLE).facts(FileId(7));
+    let facts = config(WHOLE).facts(&[FileId(7)]);
     assert_eq!(facts.services.len(), 2);
     let checkout = &facts.services[0];
     assert_eq!((&*checkout.name, checkout.source), ("checkout", ServiceSource::Settings));
@@ -117,6 +128,11 @@ fn services_and_calls_become_facts_of_the_file() {
     assert_eq!(checkout.pool.as_ref().unwrap().known(), Some(&50));
     let accept = checkout.accept.as_ref().unwrap();
     assert_eq!((accept.max_amplification, &*accept.reason), (9.0, "agreed with the payments team"));
+    assert_eq!(accept.until, Date::parse("2027-01-31"));
+    // TOML has days of its own.
+    let bare = config("[services.a]\naccept = { max-amplification = 2, reason = \"r\", until = 2027-01-31 }\n");
+    let bare = bare.facts(&[FileId(0)]).services.remove(0).accept.unwrap();
+    assert_eq!(bare.until, Date::parse("2027-01-31"));
     assert_eq!(&*facts.services[1].name, "api.stripe.com");
     assert_eq!(facts.services[1].emits.as_ref().unwrap().known(), Some(&Class::Overload));
     let [call] = facts.calls.try_into().unwrap();
@@ -129,8 +145,8 @@ fn services_and_calls_become_facts_of_the_file() {
 
 #[test]
 fn an_empty_file_changes_nothing() {
-    assert_eq!(config(""), Config::default());
-    assert_eq!(config("").facts(FileId(0)), Facts::default());
+    assert_eq!(Config { layers: Vec::new(), ..config("") }, Config::default());
+    assert_eq!(config("").facts(&[FileId(0)]), Facts::default());
     assert_eq!(config("[scan]\n[limits]\n").limits, Limits::default());
 }
 
@@ -213,6 +229,7 @@ fn a_wrong_type_says_what_was_found_and_what_was_expected() {
     assert_eq!(message("[services.localhost]\n"), "`localhost` is no name of a service");
     assert_eq!(message("[[calls]]\nfrom = 'a'\n"), "`[[calls]]` needs both `from` and `to`");
     assert_eq!(message("[[environment]]\nname = 'a'\n"), "`[[environment]]` needs both `name` and `paths`");
+    assert_eq!(message("[[per-path]]\npaths = ['a']\n"), "`[[per-path]]` needs both `paths` and `rules`");
     assert!(message("[scan]\nexclude = ['a[']\n").starts_with("`a[` is not a path pattern: "));
 }
 
@@ -273,7 +290,8 @@ fn a_file_that_is_not_there_is_told_with_its_name() {
 fn no_cut_of_a_file_makes_the_reader_panic() {
     for end in 0..WHOLE.len() {
         if let Ok(config) = Config::parse(&WHOLE[..end], RULES) {
-            config.facts(FileId(1));
+            config.facts(&[FileId(1)]);
+            config.settings();
         }
     }
 }
@@ -307,6 +325,8 @@ mod schema {
             ("/properties/scan", SCAN_KEYS),
             ("/properties/limits", LIMIT_KEYS),
             ("/properties/environment/items", ENVIRONMENT_KEYS),
+            ("/properties/per-path/items", PER_PATH_KEYS),
+            ("/$defs/accept", ACCEPT_KEYS),
             ("/properties/dialects", DIALECT_KEYS),
             ("/properties/dialects/properties/istio", ISTIO_KEYS),
             ("/$defs/service", SERVICE_KEYS),
@@ -318,7 +338,7 @@ mod schema {
         ] {
             assert_eq!(keys(pointer), known.iter().map(ToString::to_string).collect(), "{pointer}");
         }
-        let levels = schema.pointer("/properties/rules/additionalProperties/enum").unwrap();
+        let levels = schema.pointer("/$defs/levels/additionalProperties/enum").unwrap();
         assert_eq!(*levels, serde_json::json!(RULE_LEVELS));
     }
 
@@ -338,6 +358,11 @@ mod schema {
             "[limits]\nmax-total-wait = '0ms'\n",
             "[scan]\nmax-file-size = 0\n",
             "[rules]\nno-backoff = 'warn'\n",
+            "[[per-path]]\npaths = ['a']\n",
+            "[[per-path]]\npaths = ['a']\nrules = { no-backoff = 'warn' }\n",
+            "baseline = 3\n",
+            "extend = ['a.toml']\n",
+            "[services.web]\naccept = { max-amplification = 9, reason = 'r', until = 'soon' }\n",
             "[dialects.istio]\nversion = 1.24\n",
             "[[calls]]\nfrom = 'a'\n",
             "[services.web]\ncalls = []\n",

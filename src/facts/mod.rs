@@ -5,6 +5,7 @@
 
 mod backoff;
 mod call;
+mod date;
 mod delays;
 mod enclosure;
 mod failure;
@@ -26,6 +27,7 @@ use serde::Serialize;
 
 pub use backoff::{Backoff, BackoffKind, Jitter, JitterAt};
 pub use call::{Call, CallId, CallSource, Methods, Operation, PathMatch, Protocol, Route, is_idempotent};
+pub use date::{DATE, Date};
 pub use delays::Delay;
 pub use enclosure::Enclosure;
 pub use failure::{Class, Classes};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Class, Nanos, Sourced, Why};
+use super::suppression::is_past;
+use super::{Class, Date, Nanos, Sourced, Why};
 use crate::source::Span;
 
 /// A host name, normalised as far as one file allows. Whether `a.b` is a name with a namespace is decided at linking,
@@ -196,15 +197,24 @@ pub enum ServiceSource {
     Settings,
 }
 
-/// `accept = { max-amplification = 9, reason = "…" }`.
+/// `accept = { max-amplification = 9, reason = "…", until = 2027-01-31 }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Accept {
     /// The amplification that was decided to be fine.
     pub max_amplification: f64,
     /// Why.
     pub reason: Cow<'static, str>,
+    /// The last day on which it holds; none: for ever.
+    pub until: Option<Date>,
     /// Where that is written.
     pub span: Span,
+}
+
+impl Accept {
+    /// Whether it holds no more. Where nobody says what day it is, it does.
+    pub fn is_expired(&self, today: Option<Date>) -> bool {
+        is_past(self.until, today)
+    }
 }
 
 /// A workload (Deployment, StatefulSet, DaemonSet …): identity, labels and mesh membership.

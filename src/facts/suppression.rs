@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Date;
 use crate::source::Span;
 
 /// `# retrylint: allow(missing-jitter, no-backoff) reason`.
@@ -13,8 +14,22 @@ pub struct Suppression {
     pub rules: Vec<(String, Span)>,
     /// The reason behind it; may be empty.
     pub reason: String,
+    /// The last day on which it holds: `allow(rule, until=2027-01-31)`. None: for ever.
+    pub until: Option<Date>,
     /// What it covers.
     pub scope: Scope,
+}
+
+impl Suppression {
+    /// Whether it holds no more. Where nobody says what day it is, it does.
+    pub fn is_expired(&self, today: Option<Date>) -> bool {
+        is_past(self.until, today)
+    }
+}
+
+/// Whether a last day is over.
+pub fn is_past(until: Option<Date>, today: Option<Date>) -> bool {
+    until.zip(today).is_some_and(|(until, today)| until < today)
 }
 
 /// What a suppression covers.

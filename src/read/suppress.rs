@@ -1,11 +1,12 @@
 //! Comments that speak to retrylint: which rules they silence, and where.
 //!
 //! In data files `# retrylint: allow(rule, rule) reason` behind a value covers its line, and the whole entry if the entry's value
-//! begins below; alone on a line it covers the next entry or item. `allow-file(…)` covers the file. What is written is read here
+//! begins below; alone on a line it covers the next entry or item. `allow-file(…)` covers the file. `until=2027-01-31` among the
+//! rules is the last day on which the comment holds. What is written is read here
 //! for code too; what it covers there, the languages know.
 
 use super::data::tree::{Comment, Data, Tree};
-use crate::facts::{Facts, Misdirected, Scope, Suppression};
+use crate::facts::{Date, Facts, Misdirected, Scope, Suppression};
 use crate::source::Span;
 
 /// What every directive begins with.
@@ -26,6 +27,8 @@ pub enum Said {
         rules: Vec<(String, Span)>,
         /// What stands behind the list.
         reason: String,
+        /// The last day on which they are.
+        until: Option<Date>,
         /// Whether the whole file is meant.
         whole_file: bool,
     },
@@ -55,13 +58,13 @@ pub fn read(tree: &Tree, text: &str, facts: &mut Facts) {
             // Facts about code, and mistakes in them, are none of a data file's business.
             Said::Nothing | Said::States { .. } => {}
             Said::Wrong(wrong) => facts.misdirected.push(wrong),
-            Said::Allow { span, rules, reason, whole_file } => {
+            Said::Allow { span, rules, reason, until, whole_file } => {
                 let scope = if whole_file {
                     Scope::File
                 } else {
                     Scope::Range(covered(text, comment, extents.get_or_insert_with(|| Extents::of(tree))))
                 };
-                facts.suppressions.push(Suppression { span, rules, reason, scope });
+                facts.suppressions.push(Suppression { span, rules, reason, until, scope });
             }
         }
     }
@@ -126,7 +129,22 @@ pub fn said(text: &str, comment: Span) -> Said {
     let Some((list, reason)) = list.split_once(')') else {
         return wrong(span, format!("`{MARK} {word}(` is not closed"), example);
     };
-    let names = listed(list, list_start, span);
+    let mut names = listed(list, list_start, span);
+    let mut until = None;
+    if fact.is_none() {
+        for (written, at) in names.extract_if(.., |(name, _)| until_of(name).is_some()) {
+            let date = until_of(&written).unwrap_or_default();
+            let message = match Date::parse(date) {
+                Some(_) if until.is_some() => format!("`{MARK} {word}(…)` has two days at which it ends"),
+                Some(date) => {
+                    until = Some(date);
+                    continue;
+                }
+                None => format!("`{written}` is no day of the calendar"),
+            };
+            return wrong(at, message, format!("{MARK} {word}(rule, until=2027-01-31) reason"));
+        }
+    }
     if names.is_empty() {
         return wrong(span, format!("`{MARK} {word}()` names no {what}"), example);
     }
@@ -134,9 +152,14 @@ pub fn said(text: &str, comment: Span) -> Said {
         Some(fact) => Said::States { fact, names },
         None => {
             let reason = reason.trim().trim_start_matches([':', '-', '–', '—']).trim().to_string();
-            Said::Allow { span, rules: names, reason, whole_file: word == "allow-file" }
+            Said::Allow { span, rules: names, reason, until, whole_file: word == "allow-file" }
         }
     }
+}
+
+/// What stands behind `until=`.
+fn until_of(name: &str) -> Option<&str> {
+    name.strip_prefix("until")?.trim_start().strip_prefix(['=', ':']).map(str::trim)
 }
 
 /// The names between commas, each with its place. `start` is where the list begins.

@@ -21,13 +21,17 @@ pub mod junit;
 pub mod markdown;
 pub mod paint;
 pub mod policies;
-pub mod repository;
 pub mod sarif;
 pub mod snippet;
 pub mod summary;
 pub mod table;
 pub mod text;
 
+use std::collections::HashSet;
+
+pub use crate::repository;
+
+use crate::baseline;
 use crate::facts::Confidence;
 use crate::finding::{Finding, Severity};
 use crate::source::Sources;
@@ -57,6 +61,8 @@ pub struct Selection {
     pub select: Vec<String>,
     /// Not these rules.
     pub ignore: Vec<String>,
+    /// Only findings with these fingerprints, where they are given: those on lines that changed.
+    pub changed: Option<HashSet<String>>,
 }
 
 impl Selection {
@@ -112,8 +118,10 @@ pub struct Counts {
     pub warnings: usize,
     /// Shown notes.
     pub notes: usize,
-    /// Silenced by a comment or a standing decision.
+    /// Silenced by a comment, a standing decision or the baseline.
     pub suppressed: usize,
+    /// Those of them that only the baseline silences.
+    pub baseline: usize,
     /// Shown as part of another one by formats for people.
     pub grouped: usize,
     /// Left out, and shown by `--pedantic`.
@@ -122,6 +130,8 @@ pub struct Counts {
     pub deselected: usize,
     /// Of rules that the settings switch off.
     pub off: usize,
+    /// On lines that did not change.
+    pub unchanged: usize,
 }
 
 impl Counts {
@@ -148,10 +158,14 @@ pub fn select<'a>(
             counts.deselected += 1;
             continue;
         }
-        if finding.suppressed.is_some() {
+        if let Some(suppressed) = &finding.suppressed {
             counts.suppressed += 1;
+            counts.baseline += usize::from(suppressed.by == baseline::BY);
         } else if selection.is_hidden(finding) {
             counts.pedantic += 1;
+            continue;
+        } else if selection.changed.as_ref().is_some_and(|changed| !changed.contains(fingerprint)) {
+            counts.unchanged += 1;
             continue;
         } else {
             match finding.severity {
@@ -195,6 +209,24 @@ mod tests {
         let (entries, counts) = select(&all, &ids, &Selection { pedantic: true, ..Selection::default() });
         assert_eq!(entries.len(), 4);
         assert_eq!(counts, Counts { warnings: 3, suppressed: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn findings_on_lines_that_did_not_change_are_counted_and_left_out() {
+        let sources = examples::sources(&[("a.yaml", "attempts: 2\n")]);
+        let plain = examples::finding("no-backoff", &sources, &["attempts"]);
+        let advice = Finding { pedantic: true, ..plain.clone() };
+        let known = Suppressed { by: "baseline", reason: String::new(), span: None };
+        let silenced = Finding { suppressed: Some(known), ..plain.clone() };
+        let all = [plain.clone(), plain, advice, silenced];
+        let changed = Some(HashSet::from(["1".to_string()]));
+        let ids = prints(4);
+        let (entries, counts) = select(&all, &ids, &Selection { changed, ..Selection::default() });
+        let shown: Vec<&str> = entries.iter().map(|entry| entry.fingerprint).collect();
+        assert_eq!(shown, ["1", "3"]);
+        let expected =
+            Counts { warnings: 1, suppressed: 1, baseline: 1, pedantic: 1, unchanged: 1, ..Counts::default() };
+        assert_eq!(counts, expected);
     }
 
     #[test]

@@ -200,7 +200,7 @@ fn result<'a>(entry: &Entry<'a>, places: &Places<'a>, hashes: &LineHashes<'_>) -
             .suppressed
             .iter()
             .map(|one| Suppression {
-                kind: if one.by == "accepted" { "external" } else { "inSource" },
+                kind: if matches!(one.by, "accepted" | "baseline") { "external" } else { "inSource" },
                 justification: &one.reason,
             })
             .collect(),

@@ -126,7 +126,7 @@ pub struct Options {
 /// Runs every rule on every environment. The findings are sorted worst first, then by path, position and rule; those that
 /// a comment or a standing decision covers are marked, those that only `--pedantic` shows are marked, none is left out.
 pub fn check(systems: &[System], options: Options) -> Vec<Finding> {
-    let Some(facts) = systems.first().map(|system| system.facts) else {
+    let Some((facts, today)) = systems.first().map(|system| (system.facts, system.limits.today)) else {
         return Vec::new();
     };
     let mut drafts = Vec::new();
@@ -139,11 +139,11 @@ pub fn check(systems: &[System], options: Options) -> Vec<Finding> {
     }
     let mut drafts = settle::merge(drafts);
     settle::hold_everywhere(&mut drafts, systems.len(), facts);
-    let used = suppress::apply(facts, drafts.iter_mut().map(|draft| &mut draft.finding));
+    let used = suppress::apply(facts, today, drafts.iter_mut().map(|draft| &mut draft.finding));
     let mut drafts = settle::join_defaults(drafts);
-    let mut unused = unused_suppression::drafts(facts, &used);
+    let mut unused = unused_suppression::drafts(facts, today, &used);
     settle::adjust(&mut unused, facts, options);
-    suppress::apply(facts, unused.iter_mut().map(|draft| &mut draft.finding));
+    suppress::apply(facts, today, unused.iter_mut().map(|draft| &mut draft.finding));
     drafts.append(&mut unused);
     settle::finish(drafts, facts)
 }

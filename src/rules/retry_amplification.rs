@@ -134,7 +134,8 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: 
     if let Some(help) = help(system, path, &callee.display) {
         draft.help(help);
     }
-    if let Some(accept) = system.net.graph.node_weight(node).and_then(|node| node.service.accept.as_ref()) {
+    let accept = system.net.graph.node_weight(node).and_then(|node| node.service.accept.as_ref());
+    if let Some(accept) = accept.filter(|accept| !accept.is_expired(system.limits.today)) {
         if many.as_f64() <= accept.max_amplification {
             draft.accepted(accept);
         } else {

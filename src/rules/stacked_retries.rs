@@ -125,6 +125,7 @@ fn report(system: &System, view: &EdgeView, others: &[EdgeView], findings: &mut 
     }
     if let Some(accept) = &view.callee.service.accept
         && total.as_f64() <= accept.max_amplification
+        && !accept.is_expired(system.limits.today)
     {
         draft.accepted(accept);
     }

@@ -2,7 +2,9 @@
 
 use super::findings::Draft;
 use super::*;
-use crate::facts::{Accept, Confidence, Facts, File, FileKind, PolicyId, Role, Scope, ServiceSource, Suppression};
+use crate::facts::{
+    Accept, Confidence, Date, Facts, File, FileKind, PolicyId, Role, Scope, ServiceSource, Suppression,
+};
 use crate::finding::Severity;
 use crate::graph::Net;
 use crate::graph::fixtures::Tree;
@@ -206,10 +208,14 @@ fn findings_come_worst_first_storms_before_the_rest_then_by_path_position_and_ru
     assert_eq!(order, ["e", "early", "a", "late", "b"]);
 }
 
+fn today() -> Option<Date> {
+    Date::parse("2027-02-01")
+}
+
 /// Runs suppression as `check` does, on drafts made by hand.
 fn suppressed(facts: &Facts, drafts: &mut [Draft]) -> Vec<String> {
-    let used = crate::suppress::apply(facts, drafts.iter_mut().map(|draft| &mut draft.finding));
-    unused_suppression::drafts(facts, &used).into_iter().map(|draft| draft.finding.message).collect()
+    let used = crate::suppress::apply(facts, today(), drafts.iter_mut().map(|draft| &mut draft.finding));
+    unused_suppression::drafts(facts, today(), &used).into_iter().map(|draft| draft.finding.message).collect()
 }
 
 fn comment(at: Span, rules: &[&str], scope: Scope) -> Suppression {
@@ -217,6 +223,7 @@ fn comment(at: Span, rules: &[&str], scope: Scope) -> Suppression {
         span: at,
         rules: rules.iter().map(|rule| (rule.to_string(), at)).collect(),
         reason: "agreed".to_owned(),
+        until: None,
         scope,
     }
 }
@@ -291,6 +298,28 @@ fn every_rule_is_listed_once_in_order_and_has_a_page_of_its_name() {
 }
 
 #[test]
+fn a_comment_whose_last_day_is_over_says_so() {
+    let with = |until: &str, place: u32| {
+        let one = Suppression { until: Date::parse(until), ..comment(span(0, 8), &["weak-jitter"], Scope::File) };
+        let facts = Facts { suppressions: vec![one], ..Facts::default() };
+        let rule = if place == 0 { "no-backoff" } else { "weak-jitter" };
+        let mut drafts = [draft(rule, span(0, 12), "a")];
+        let used = crate::suppress::apply(&facts, today(), drafts.iter_mut().map(|draft| &mut draft.finding));
+        let unused = unused_suppression::drafts(&facts, today(), &used);
+        let said: Vec<(String, bool)> = unused
+            .into_iter()
+            .map(|draft| (draft.finding.message, draft.finding.help.is_some_and(|help| help.starts_with("mend"))))
+            .collect();
+        (drafts[0].finding.suppressed.is_some(), said)
+    };
+    let ended = "`allow(weak-jitter)` ended on 2027-01-31".to_owned();
+    assert_eq!(with("2027-01-31", 1), (false, vec![(ended.clone(), true)]));
+    assert_eq!(with("2027-02-01", 1), (true, vec![]));
+    // What it was written for is gone: then it need not be mended.
+    assert_eq!(with("2027-01-31", 0), (false, vec![(ended, false)]));
+}
+
+#[test]
 fn an_accept_of_a_service_that_nothing_else_names_covers_nothing() {
     let mut tree = Tree::default();
     tree.call("web", "ledger");
@@ -299,11 +328,11 @@ fn an_accept_of_a_service_that_nothing_else_names_covers_nothing() {
         let at = tree.span("retrylint.toml");
         let service = tree.service(name);
         service.source = ServiceSource::Settings;
-        service.accept = Some(Accept { max_amplification: 9.0, reason: "agreed".into(), span: at });
+        service.accept = Some(Accept { max_amplification: 9.0, reason: "agreed".into(), until: None, span: at });
     }
     // Declared without any decision.
     tree.service("cart").source = ServiceSource::Settings;
-    let drafts = unused_suppression::drafts(&tree.facts, &crate::suppress::Used::default());
+    let drafts = unused_suppression::drafts(&tree.facts, today(), &crate::suppress::Used::default());
     let said: Vec<_> = drafts.iter().map(|draft| (&*draft.finding.message, draft.finding.help.as_deref())).collect();
     assert_eq!(
         said,

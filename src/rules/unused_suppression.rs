@@ -1,10 +1,10 @@
-//! Suppressions that suppress nothing. Page: `rules/unused-suppression.md`.
+//! Suppressions that suppress nothing, or no longer. Page: `rules/unused-suppression.md`.
 
 use std::collections::BTreeSet;
 
 use super::findings::Draft;
 use super::{Findings, find};
-use crate::facts::{Accept, Facts, Host, Service, ServiceSource};
+use crate::facts::{Accept, Date, Facts, Host, Service, ServiceSource};
 use crate::graph::System;
 use crate::suggest::did_you_mean;
 use crate::suppress::Used;
@@ -12,26 +12,46 @@ use crate::suppress::Used;
 /// What a comment silences is known only when every other rule has spoken: see [`drafts`].
 pub(super) fn check(_: &System, _: &mut Findings) {}
 
-/// A finding for every name in a suppression that covered nothing. Names of no rule are unknown-suppression's business.
-pub(super) fn drafts(facts: &Facts, used: &Used) -> Vec<Draft> {
+/// A finding for every name in a suppression that covered nothing, or whose last day is over. Names of no rule are
+/// unknown-suppression's business.
+pub(super) fn drafts(facts: &Facts, today: Option<Date>, used: &Used) -> Vec<Draft> {
     let Some(rule) = find("unused-suppression") else { return Vec::new() };
     let mut drafts = Vec::new();
     for (index, suppression) in facts.suppressions.iter().enumerate() {
+        let expired = suppression.until.filter(|_| suppression.is_expired(today));
         for (place, (name, span)) in suppression.rules.iter().enumerate() {
             // A comment that allows this very finding is used by being there.
-            if used.contains(index, place) || name == rule.id || find(name).is_none() {
+            let covers = used.contains(index, place);
+            if (covers && expired.is_none()) || name == rule.id || find(name).is_none() {
                 continue;
             }
-            let mut draft = Draft::new(rule, *span, format!("`allow({name})` suppresses nothing"));
-            draft.label(format!("no `{name}` is found here")).everywhere().help(if suppression.rules.len() > 1 {
+            let (message, label) = match expired {
+                Some(until) => (format!("`allow({name})` ended on {until}"), "suppresses nothing any more".to_owned()),
+                None => (format!("`allow({name})` suppresses nothing"), format!("no `{name}` is found here")),
+            };
+            let help = if covers {
+                format!("mend what it was written for, or agree on another day: `allow({name}, until=YYYY-MM-DD)`")
+            } else if suppression.rules.len() > 1 {
                 format!("remove `{name}` from the comment, so that it cannot hide a new finding")
             } else {
                 "remove the comment, so that it cannot hide a new finding".to_owned()
-            });
+            };
+            let mut draft = Draft::new(rule, *span, message);
+            draft.label(label).everywhere().help(help);
             drafts.push(draft);
         }
     }
-    drafts.extend(unknown_services(facts).into_iter().map(|(service, accept, meant)| {
+    let accepted = facts.services.iter().filter_map(|service| Some((service, service.accept.as_ref()?)));
+    for (service, accept) in accepted.filter(|(_, accept)| accept.is_expired(today)) {
+        let Some(until) = accept.until else { continue };
+        let mut draft = Draft::new(rule, accept.span, format!("`accept` of `{}` ended on {until}", service.name));
+        draft
+            .label("covers nothing any more")
+            .everywhere()
+            .help("remove it if nothing is found without it, or agree on another day: `until = YYYY-MM-DD`");
+        drafts.push(draft);
+    }
+    drafts.extend(unknown_services(facts, today).into_iter().map(|(service, accept, meant)| {
         let message = format!("`accept` covers nothing: no call and no other file names `{}`", service.name);
         let mut draft = Draft::new(rule, accept.span, message);
         draft.label("covers nothing").everywhere().help(match meant {
@@ -44,10 +64,11 @@ pub(super) fn drafts(facts: &Facts, used: &Used) -> Vec<Draft> {
 }
 
 /// Services that retrylint.toml accepts something of and nothing else names, each with the name that was probably meant.
-fn unknown_services(facts: &Facts) -> Vec<(&Service, &Accept, Option<String>)> {
+fn unknown_services(facts: &Facts, today: Option<Date>) -> Vec<(&Service, &Accept, Option<String>)> {
     let mut accepted: Vec<(&Service, &Accept)> = Vec::new();
     for service in facts.services.iter().filter(|service| service.source == ServiceSource::Settings) {
-        accepted.extend(service.accept.as_ref().map(|accept| (service, accept)));
+        let accept = service.accept.as_ref().filter(|accept| !accept.is_expired(today));
+        accepted.extend(accept.map(|accept| (service, accept)));
     }
     if accepted.is_empty() {
         return Vec::new();

@@ -30,6 +30,7 @@ use code::{Code, CodeFile, Manifest, Reader};
 use data::{Kept, Looked};
 pub use globs::Globs;
 use walk::Candidate;
+pub(crate) use walk::whole;
 pub use walk::{LeftOut, LeftOutBy, slashes};
 
 /// What to scan, and how.

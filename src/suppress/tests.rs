@@ -8,7 +8,7 @@ const RULE: &str = "no-backoff";
 fn comment(range: std::ops::Range<usize>, reason: &str) -> Suppression {
     let span = Span::new(FileId(0), 0..1);
     let scope = Scope::Range(Span::new(FileId(0), range));
-    Suppression { span, rules: vec![(RULE.into(), span)], reason: reason.into(), scope }
+    Suppression { span, rules: vec![(RULE.into(), span)], reason: reason.into(), until: None, scope }
 }
 
 fn finding(at: usize) -> Finding {
@@ -33,7 +33,7 @@ fn applied(suppressions: Vec<Suppression>, places: &[usize]) -> (Vec<Option<Stri
     let count = suppressions.len();
     let facts = Facts { suppressions, ..Facts::default() };
     let mut findings: Vec<Finding> = places.iter().map(|at| finding(*at)).collect();
-    let used = apply(&facts, findings.iter_mut());
+    let used = apply(&facts, Date::parse("2027-02-01"), findings.iter_mut());
     let by = findings.into_iter().map(|finding| Some(finding.suppressed?.reason)).collect();
     (by, (0..count).map(|index| used.contains(index, 0)).collect())
 }
@@ -45,6 +45,19 @@ fn of_comments_within_one_another_the_first_gives_the_reason_and_all_are_used() 
     assert_eq!(by, [Some("outer".into()), Some("outer".into()), None]);
     // Nothing stands at 30 to 40.
     assert_eq!(used, [true, true, false]);
+}
+
+#[test]
+fn a_comment_holds_to_the_end_of_its_last_day() {
+    let until = |day: &str| Suppression { until: Date::parse(day), ..comment(0..10, "for now") };
+    let (by, used) = applied(vec![until("2027-02-01")], &[1]);
+    assert_eq!((by, used), (vec![Some("for now".into())], vec![true]));
+    // Over since yesterday: it silences nothing, and what it would silence is there.
+    let (by, used) = applied(vec![until("2027-01-31")], &[1]);
+    assert_eq!((by, used), (vec![None], vec![true]));
+    // Another that covers the same place still holds.
+    let (by, used) = applied(vec![until("2027-01-31"), comment(0..10, "still")], &[1]);
+    assert_eq!((by, used), (vec![Some("still".into())], vec![true, true]));
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl Folder {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::cargo_bin("retrylint").unwrap();
         command.current_dir(&self.0).args(arguments);
-        for variable in ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "CI", "COLUMNS"] {
+        for variable in ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "CI", "COLUMNS", "SOURCE_DATE_EPOCH"] {
             command.env_remove(variable);
         }
         command

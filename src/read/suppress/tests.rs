@@ -31,6 +31,29 @@ fn a_directive_names_rules_with_their_places_and_a_reason() {
 }
 
 #[test]
+fn the_last_day_stands_among_the_rules() {
+    for list in ["no-backoff, until=2027-01-31", "until = 2027-01-31, no-backoff", "no-backoff, until: 2027-01-31"] {
+        let facts = yaml(&format!("a: 1 # retrylint: allow({list}) for the sale\n"));
+        let [one] = facts.suppressions.as_slice() else { panic!("{list}") };
+        assert_eq!(one.rules.iter().map(|(rule, _)| rule.as_str()).collect::<Vec<_>>(), ["no-backoff"], "{list}");
+        assert_eq!((one.until, one.reason.as_str()), (Date::parse("2027-01-31"), "for the sale"), "{list}");
+    }
+    assert_eq!(yaml("a: 1 # retrylint: allow(until-then)\n").suppressions[0].until, None);
+    let wrong = |list: &str| {
+        let facts = yaml(&format!("a: 1 # retrylint: allow({list}) why\n"));
+        assert_eq!(facts.suppressions, []);
+        facts.misdirected[0].message.clone()
+    };
+    assert_eq!(wrong("no-backoff, until=2027-02-29"), "`until=2027-02-29` is no day of the calendar");
+    assert_eq!(wrong("no-backoff, until=soon"), "`until=soon` is no day of the calendar");
+    assert_eq!(
+        wrong("no-backoff, until=2027-01-31, until=2027-02-01"),
+        "`retrylint: allow(…)` has two days at which it ends"
+    );
+    assert_eq!(wrong("until=2027-01-31"), "`retrylint: allow()` names no rules");
+}
+
+#[test]
 fn behind_a_value_it_covers_the_line() {
     let text = "x:\n  - to: a # retrylint: allow(no-backoff)\n    retry: 3\n";
     assert_eq!(covered_text(text, &yaml(text)), "  - to: a # retrylint: allow(no-backoff)");

@@ -216,7 +216,7 @@ fn a_standing_decision_covers_what_it_names_and_no_more() {
     let accepted = |limit: f64| {
         let mut sketch = chain(&STORM);
         sketch.declared("ledger").accept =
-            Some(Accept { max_amplification: limit, reason: "sized for it".into(), span: SPAN });
+            Some(Accept { max_amplification: limit, reason: "sized for it".into(), until: None, span: SPAN });
         check(sketch).remove(0).finding
     };
     let covered = accepted(27.0);

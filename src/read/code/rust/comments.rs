@@ -38,9 +38,9 @@ pub fn read(text: &str, start: usize, file: FileId) -> Comments {
         match said {
             Said::Nothing => {}
             Said::Wrong(wrong) => comments.facts.misdirected.push(wrong),
-            Said::Allow { span, rules, reason, whole_file } => {
+            Said::Allow { span, rules, reason, until, whole_file } => {
                 let scope = if whole_file { Scope::File } else { Scope::Range(covers.in_file(file)) };
-                comments.facts.suppressions.push(Suppression { span, rules, reason, scope });
+                comments.facts.suppressions.push(Suppression { span, rules, reason, until, scope });
             }
             Said::States { fact, names } => {
                 let is_at_top = (asked.comment.start as usize) < first;

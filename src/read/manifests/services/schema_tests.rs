@@ -71,7 +71,7 @@ fn good_manifests_are_valid_and_read_without_a_problem() {
         "services: { web: { calls: [ { to: shop, timeout: { attempt: 1m30s, total: none }, budget: { ratio: 10%, floor: 3/s } } ] } }",
         "services: { web: { calls: [ { to: shop, budget: { ratio: 0.2, floor: 3, base: in-flight }, breaker: none } ] } }",
         "services: { web: { calls: [ { to: shop, policy: p } ], rate: 500/s, emits: 500 } }\npolicies: { p: { layer: gateway, timeout: none } }",
-        "services: { web: { calls: [], paths: web/**, accept: { max-amplification: 9, reason: fine } } }\nx-notes: [1]",
+        "services: { web: { calls: [], paths: web/**, accept: { max-amplification: 9, reason: fine, until: 2027-01-31 } } }\nx-notes: [1]",
     ] {
         assert!(is_valid(manifest), "{manifest}");
         assert_eq!(problems(manifest), 0, "{manifest}");
@@ -97,6 +97,7 @@ fn misspelt_keys_and_wrong_values_are_neither_valid_nor_read_in_silence() {
         "services: { web: { calls: [], rate: 500 } }",
         "services: { web: { calls: [], accept: { max-amplification: 9 } } }",
         "services: { web: { calls: [], accept: { max-amplification: 0, reason: fine } } }",
+        "services: { web: { calls: [], accept: { max-amplification: 9, reason: fine, until: soon } } }",
         "services: { web: { calls: [] } }\nversion: 2",
         "services: { web: { calls: [] } }\npolicys: {}",
     ] {

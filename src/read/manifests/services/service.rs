@@ -1,6 +1,6 @@
 //! What a manifest or retrylint.toml says about a service itself.
 
-use crate::facts::{Accept, Host, Service};
+use crate::facts::{Accept, DATE, Date, Host, Service};
 use crate::read::data::tree::Entry;
 use crate::read::data::value::hole;
 use crate::read::vocabulary::values::{
@@ -36,7 +36,7 @@ pub const OWN_KEYS: &[&str] = match SERVICE_KEYS {
 };
 
 /// Keys of `accept`.
-pub const ACCEPT_KEYS: &[&str] = &["max-amplification", "reason"];
+pub const ACCEPT_KEYS: &[&str] = &["max-amplification", "reason", "until"];
 
 /// Takes one field of a service; false if there is none of that name (`calls` is the caller's business).
 pub fn service_field(service: &mut Service, field: &Entry<'_>, faults: &mut Faults) -> bool {
@@ -90,17 +90,18 @@ fn aliases(field: &Entry<'_>, faults: &mut Faults) -> Vec<Host> {
 }
 
 /// `accept = { max-amplification = 9, reason = "…" }`: both are needed, since a decision without a reason cannot be
-/// judged by the next reader.
+/// judged by the next reader. `until = 2027-01-31` is the last day on which it holds.
 fn accept(field: &Entry<'_>, faults: &mut Faults) -> Option<Accept> {
     if !faults.is_map(field, "a mapping with `max-amplification` and `reason`") {
         return None;
     }
     let before = faults.list.len();
-    let (mut max_amplification, mut reason) = (None, None);
+    let (mut max_amplification, mut reason, mut until) = (None, None, None);
     for entry in fields(field.value) {
         match entry.key {
             "max-amplification" => max_amplification = plain(&entry, TIMES, faults, times),
             "reason" => reason = plain(&entry, TEXT, faults, text),
+            "until" => until = plain(&entry, DATE, faults, |node| Date::parse(node.text()?)),
             _ => faults.unknown_key(&entry, "`accept`", ACCEPT_KEYS),
         }
     }
@@ -110,5 +111,5 @@ fn accept(field: &Entry<'_>, faults: &mut Faults) -> Option<Accept> {
         }
         return None;
     };
-    Some(Accept { max_amplification, reason: reason.to_string().into(), span: field.value.span() })
+    Some(Accept { max_amplification, reason: reason.to_string().into(), until, span: field.value.span() })
 }

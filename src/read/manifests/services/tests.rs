@@ -337,7 +337,7 @@ fn every_field_of_a_service_is_read() {
     let facts = facts(
         "services: { web: { paths: [web/**], aliases: [www, shop.example.com], owner: \"@team-web\", clients: 500, instances: 3,
   latency: 20ms, timeout: 5s, emits: 500, mode: parallel, max-hops: 4, calls: [],
-  accept: { max-amplification: 9, reason: agreed } } }",
+  accept: { max-amplification: 9, reason: agreed, until: 2027-01-31 } } }",
     );
     assert_eq!(facts.problems, []);
     let web = &facts.services[0];
@@ -353,6 +353,7 @@ fn every_field_of_a_service_is_read() {
     assert_eq!(web.max_hops.as_ref().unwrap().known(), Some(&4));
     let accept = web.accept.as_ref().unwrap();
     assert_eq!((accept.max_amplification, &*accept.reason), (9.0, "agreed"));
+    assert_eq!(accept.until.map(|day| day.to_string()).as_deref(), Some("2027-01-31"));
 }
 
 #[test]
@@ -405,6 +406,10 @@ fn a_value_of_the_wrong_kind_is_a_problem_that_says_what_stands_there() {
         |fields: &str| problems_in(&format!("services: {{ web: {{ calls: [], {fields} }} }}")).pop().unwrap().1;
     assert_eq!(service("rate: 500"), "`rate` should be a rate such as `500/s` or `30/m`, found `500`");
     assert_eq!(service("accept: { max-amplification: 9 }"), "`accept` needs both `max-amplification` and `reason`");
+    assert_eq!(
+        service("accept: { max-amplification: 9, reason: agreed, until: 2027-02-30 }"),
+        "`until` should be a day such as `2027-01-31`, found `2027-02-30`"
+    );
 }
 
 #[test]

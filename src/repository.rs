@@ -1,5 +1,5 @@
-//! What a file is called in a report that is read beside its repository: its path from the repository's root on, wherever in
-//! it the run started. Code scanning, annotations, code quality and test reports need it to find the file.
+//! Where a repository begins, and what a file is called in it: its path from the root on, wherever in it the run started.
+//! Code scanning, annotations, code quality and test reports need it to find the file; fingerprints and baselines rest on it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,36 +10,64 @@ use crate::scan::slashes;
 /// From the path of a file as shown to what it is called in the report.
 pub type Locate<'a> = &'a dyn Fn(&str) -> String;
 
-/// The repository that a run started in.
+/// The folder of a path, links resolved: itself if it is one.
+pub(crate) fn folder(start: &Path) -> Option<PathBuf> {
+    let start = start.canonicalize().or_else(|_| std::path::absolute(start)).ok()?;
+    if start.is_dir() { Some(start) } else { start.parent().map(Path::to_path_buf) }
+}
+
+/// The root of the repository that a folder lies in: the nearest folder upwards that has a `.git`. Outside of one the
+/// directory that the run started in, if the folder lies below it, else the folder itself.
+pub(crate) fn root<'p>(folder: &'p Path, here: Option<&'p Path>) -> &'p Path {
+    let repository = folder.ancestors().find(|directory| directory.join(".git").exists());
+    repository.or(here.filter(|here| folder.starts_with(here))).unwrap_or(folder)
+}
+
+/// A repository, or the folder that stands for one.
 #[derive(Debug)]
 pub struct Repository {
     /// Where the run started, links resolved; none if that folder is gone.
     here: Option<PathBuf>,
+    root: PathBuf,
     known: RefCell<HashMap<String, String>>,
 }
 
 impl Repository {
-    /// The repository around a folder.
-    pub fn around(folder: &Path) -> Self {
-        Repository { here: folder.canonicalize().ok(), known: RefCell::default() }
+    /// The repository around the folder that a run starts in.
+    pub fn around(here: &Path) -> Self {
+        let here = here.canonicalize().ok();
+        let root = here.as_deref().map(|here| root(here, None).to_path_buf()).unwrap_or_default();
+        Repository { here, root, known: RefCell::default() }
+    }
+
+    /// The one that a path lies in, for a run that starts in the current directory.
+    pub fn of(path: &Path) -> Self {
+        let here = std::env::current_dir().and_then(|here| here.canonicalize()).ok();
+        let folder = folder(path).or_else(|| here.clone()).unwrap_or_default();
+        let root = root(&folder, here.as_deref()).to_path_buf();
+        Repository { here, root, known: RefCell::default() }
+    }
+
+    /// Its root.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// A path, as shown from where the run started, below the root: links resolved, `/` between its parts. The whole path if
-    /// it lies elsewhere. The root is the nearest folder upwards that has a `.git`; without one, where the run started.
+    /// it lies elsewhere.
     pub fn path(&self, shown: &str) -> String {
         if let Some(path) = self.known.borrow().get(shown) {
             return path.clone();
         }
-        let path = self.here.as_deref().map_or_else(|| shown.to_string(), |here| below(here, shown));
+        let path = self.here.as_deref().map_or_else(|| shown.to_string(), |here| self.below(&here.join(shown)));
         self.known.borrow_mut().insert(shown.to_string(), path.clone());
         path
     }
-}
 
-fn below(here: &Path, shown: &str) -> String {
-    let root = here.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(here);
-    let whole = resolved(&here.join(shown));
-    slashes(whole.strip_prefix(root).unwrap_or(&whole))
+    fn below(&self, path: &Path) -> String {
+        let whole = resolved(path);
+        slashes(whole.strip_prefix(&self.root).unwrap_or(&whole))
+    }
 }
 
 /// The path with its links resolved, as far as it is there: standard input has only a name, and a name that is not UTF-8 is
@@ -89,6 +117,16 @@ mod tests {
     fn without_a_repository_paths_start_where_the_run_did() {
         let folder = Folder::new("none", &["deploy/a.yaml"]);
         assert_eq!(Repository::around(&folder.0.join("deploy")).path("a.yaml"), "a.yaml");
+    }
+
+    #[test]
+    fn a_path_that_is_named_brings_its_own_repository() {
+        let folder = Folder::new("named", &["repo/.git/HEAD", "repo/deploy/a.yaml", "alone/b.yaml"]);
+        let repository = Repository::of(&folder.0.join("repo/deploy/a.yaml"));
+        assert_eq!(repository.root(), folder.0.join("repo").canonicalize().unwrap());
+        assert_eq!(repository.path(&slashes(&folder.0.join("repo/deploy/a.yaml"))), "deploy/a.yaml");
+        let alone = Repository::of(&folder.0.join("alone"));
+        assert_eq!(alone.path(&slashes(&folder.0.join("alone/b.yaml"))), "b.yaml");
     }
 
     #[test]
