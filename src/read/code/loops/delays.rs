@@ -32,6 +32,11 @@ pub struct Delays {
 pub fn measure(candidate: &Candidate, verdict: &Verdict, last: Option<&State>) -> Delays {
     let waits: Vec<&Waited> = verdict.ends.iter().flat_map(|end| &end.state.log.waits).collect();
     let blocking = waits.iter().find(|wait| wait.is_blocking).map(|wait| wait.node);
+    let within = verdict.ends.iter().find_map(|end| end.state.log.waits_within);
+    if let (false, Some(node)) = (verdict.waits, within) {
+        let fitted = fit(candidate.unit.span(node), &[]);
+        return Delays { backoff: fitted.backoff, jitter: fitted.jitter, frozen: None, blocking };
+    }
     if !verdict.waits {
         return Delays { backoff: none(candidate), jitter: written(candidate, Jitter::NONE), frozen: None, blocking };
     }

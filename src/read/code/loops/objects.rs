@@ -247,7 +247,7 @@ fn dealt(
     let unknown = || Sourced::unknown(Why::Other("delays that are not followed".into()), span);
     for _ in 0..ENDLESS {
         let Some((value, changed)) = machine.ask(candidate.id, next, object.clone(), Vec::new()) else {
-            return Some((unknown(), series));
+            return (!series.is_empty()).then(|| (unknown(), series));
         };
         let number = match &value {
             // An object that deals out nothing at all is more likely misread than made for a single try.

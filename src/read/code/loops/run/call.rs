@@ -348,7 +348,7 @@ impl Machine<'_> {
                 && has(&self.words.loops.names.retries, &self.spoken(unit, *on)))
     }
 
-    pub(super) fn note_wait(&self, node: Id, delay: &Val, is_blocking: bool, state: &mut State) {
+    fn note_wait(&self, node: Id, delay: &Val, is_blocking: bool, state: &mut State) {
         let waited = Waited { node, delay: delay.clone(), is_blocking };
         state.log.waits.push(waited.clone());
         state.steps.push(Step::Wait(waited));

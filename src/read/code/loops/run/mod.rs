@@ -446,13 +446,10 @@ impl<'a> Machine<'a> {
                 continue;
             }
             out.state.leave(depth);
-            let waited = out.state.log.waits.get(waits.0).cloned();
+            let within = out.state.log.waits.get(waits.0).map(|waited| waited.node);
+            out.state.log.waits_within = out.state.log.waits_within.or(within);
             out.state.log.waits.truncate(waits.0);
             out.state.keep_tries(waits.1);
-            // However often it waits in there, from outside it is one wait, nobody knows how long.
-            if let Some(waited) = waited {
-                self.note_wait(waited.node, &Val::Unknown(waited.delay.origin()), waited.is_blocking, &mut out.state);
-            }
             all.push(Out::value(out.state, value));
         }
         limited(all)

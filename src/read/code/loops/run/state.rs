@@ -38,6 +38,8 @@ pub struct Log {
     pub tries: Vec<Tried>,
     /// Waits at the loop's own level.
     pub waits: Vec<Waited>,
+    /// A wait in a loop within: nobody knows how often, or how long in all.
+    pub waits_within: Option<Id>,
     /// What was decided without being known.
     pub choices: Vec<Choice>,
     /// The same, of ways that came to the same and are one now: one of these was taken.

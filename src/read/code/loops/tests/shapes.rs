@@ -158,6 +158,12 @@ fn every_shape_of_the_wild_is_found() {
             "3 linear 100ms none",
         ),
         (
+            "a loop within waits",
+            "let mut retries = 0; loop { match self.run().await { Ok(v) => return Ok(v), Err(e) => warn!(\"{e}\") } retries += 1; if retries > 2 { return Err(e); }
+               self.state = loop { sleep(PAUSE).await; if let Ok(state) = State::rebuild().await { break state; } }; }",
+            "3 delay ? jitter ? | unbounded fixed 100ms none",
+        ),
+        (
             "out of a block, on in the loop",
             "for _ in 0..3 { 'one: { match self.op().await { Ok(v) => return Ok(v), Err(e) => { if e.told() { break 'one; } warn!(\"{e}\"); } } } sleep(PAUSE).await; } Err(e)",
             "3 fixed 100ms none",
