@@ -9,6 +9,8 @@ use super::state::{Got, Inert, Laid, Said, State};
 use super::{Engine, MOST_DEPTH};
 use crate::facts::Why;
 use crate::read::code::tree::Kind;
+use crate::read::code::words::Words;
+use crate::read::code::words::values::Operation;
 use crate::source::Span;
 
 /// What an unknown policy leaves unknown.
@@ -134,13 +136,27 @@ impl Engine<'_> {
         }
     }
 
+    /// The construct that a node stands for, or is a copy of.
+    fn made(&self, place: &Spot) -> Spot {
+        let mut made = self.definition(place);
+        while let Kind::Method { on, name, .. } = made.kind()
+            && Words::of(made.unit.language).values.methods.get(name) == Some(Operation::Same)
+            && self.step()
+        {
+            made = self.definition(&made.at(*on));
+        }
+        made
+    }
+
     /// Takes over a policy that is given as code.
     fn policy(&self, place: &Spot, state: &mut State, depth: u32) {
         if depth < MOST_DEPTH
             && let Some(policy) = self.described(place, depth + 1)
         {
+            // Where it is given on, its numbers are where it was made first.
+            let given = policy.given.clone();
             state.merge(policy);
-            state.given = Some(self.definition(place));
+            state.given = given.or_else(|| Some(self.made(place)));
             return;
         }
         if let Some(schedule) = self.schedule(place) {
