@@ -1,0 +1,90 @@
+//! What an object decides that is asked whether to try again.
+
+use super::value::{Origins, Pause, Unknown, Val};
+use super::{Flow, Machine, State, one};
+use crate::read::code::tree::{Id, Kind, Place};
+
+/// What comes of one question.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// There is another try.
+    Again {
+        /// How long it waits before; none where that is not seen.
+        delay: Option<Val>,
+        /// What becomes of the object.
+        object: Val,
+        /// Whether there is a way without another try, too.
+        may_end: bool,
+    },
+    /// There is none.
+    Enough,
+}
+
+impl Machine<'_> {
+    /// What a call gives, evaluated once, whatever its function is called.
+    pub fn made(&self, id: Id) -> Val {
+        let made = self.value_before(id);
+        if matches!(made, Val::Record(_)) {
+            return made;
+        }
+        let Kind::Call { of, args, .. } = self.unit.kind(id) else { return made };
+        let full = self.unit.callee(*of).and_then(|name| name.full.as_deref());
+        let Some(function) = full.and_then(|full| self.project.item(self.unit, full)) else { return made };
+        let args: Vec<Id> = args.iter().map(|arg| arg.value).collect();
+        let outs = self.each(self.unit, &args, State::default(), |state, values| {
+            let ran = self.run_any(self.unit, id, &function, None, &values, &state);
+            ran.map_or_else(|| one(state, Val::unknown()), |(outs, ..)| outs)
+        });
+        self.the_only(outs)
+    }
+
+    /// Asks an object after a try that failed, by a method that takes the request and the result. Of several ways one with
+    /// another try: failures that are not worth it end it earlier, and others do not. None if what it says is not followed.
+    pub fn decide(&self, id: Id, method: &Place, object: Val) -> Option<Decision> {
+        let error = Val::Bad(Val::Unknown(Unknown::of(Origins::ERROR)).into());
+        let args = [Val::unknown(), error];
+        let (outs, changed, _) = self.run_any(self.unit, id, method, Some(object), &args, &State::default())?;
+        let mut ends = false;
+        let mut again: Option<(Option<Val>, Val)> = None;
+        for (out, changed) in outs.into_iter().zip(changed) {
+            let Flow::Value(value) = out.flow else { continue };
+            match (value, changed) {
+                (Val::Absent, _) => ends = true,
+                (Val::Present(future), Some(object)) => {
+                    let delay = self.waited(&future);
+                    let is_better = match &again {
+                        Some((known, _)) => known.is_none() && delay.is_some(),
+                        None => true,
+                    };
+                    if is_better {
+                        again = Some((delay, object));
+                    }
+                }
+                _ => return None,
+            }
+        }
+        match again {
+            Some((delay, object)) => Some(Decision::Again { delay, object, may_end: ends }),
+            None => ends.then_some(Decision::Enough),
+        }
+    }
+
+    /// How long a future waits: one that waits, a block that does, something that holds one.
+    fn waited(&self, future: &Val) -> Option<Val> {
+        match future {
+            Val::Pause(pause) => Some(Pause::clone(pause).delay),
+            Val::Closure(code) if code.is_async => {
+                let state = self.waits_of(code, State::default());
+                match state.log.waits.as_slice() {
+                    [only] => Some(only.delay.clone()),
+                    _ => None,
+                }
+            }
+            Val::Record(record) => record.fields.iter().find_map(|(_, value)| match value {
+                Val::Pause(_) => self.waited(value),
+                _ => None,
+            }),
+            _ => None,
+        }
+    }
+}
