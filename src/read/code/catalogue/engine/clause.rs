@@ -47,6 +47,7 @@ impl Engine<'_> {
             let mut inner = State::default();
             self.settings(&clause.set, scope, &mut inner, depth);
             state.uses.append(&mut inner.uses);
+            state.objects.append(&mut inner.objects);
             let at = self.place_of(scope);
             return state.layers.push(Laid { kind, state: inner, at });
         }
@@ -167,7 +168,7 @@ impl Engine<'_> {
         state.blur(OF_A_POLICY, &why, place.span());
         // A policy of the project's own may be made of what the library has: that is not there a second time.
         let definition = self.definition(place);
-        state.uses.push(definition.span());
+        state.objects.push(definition.span());
         for arg in super::scope::parts(&definition).0 {
             state.uses.extend(self.root(&definition.at(arg.value), depth + 1).map(|root| root.place.span()));
         }

@@ -45,26 +45,21 @@ impl Machine<'_> {
         let args = [Val::unknown(), error];
         let (outs, changed, _) = self.run_any(self.unit, id, method, Some(object), &args, &State::default())?;
         let mut ends = false;
-        let mut again: Option<(Option<Val>, Val)> = None;
+        let mut object = None;
+        let mut delays: Vec<Option<Val>> = Vec::new();
         for (out, changed) in outs.into_iter().zip(changed) {
             let Flow::Value(value) = out.flow else { continue };
             match (value, changed) {
                 (Val::Absent, _) => ends = true,
-                (Val::Present(future), Some(object)) => {
-                    let delay = self.waited(&future);
-                    let is_better = match &again {
-                        Some((known, _)) => known.is_none() && delay.is_some(),
-                        None => true,
-                    };
-                    if is_better {
-                        again = Some((delay, object));
-                    }
+                (Val::Present(future), Some(changed)) => {
+                    delays.push(self.waited(&future));
+                    object.get_or_insert(changed);
                 }
                 _ => return None,
             }
         }
-        match again {
-            Some((delay, object)) => Some(Decision::Again { delay, object, may_end: ends }),
+        match object {
+            Some(object) => Some(Decision::Again { delay: agreed(delays), object, may_end: ends }),
             None => ends.then_some(Decision::Enough),
         }
     }
@@ -87,4 +82,12 @@ impl Machine<'_> {
             _ => None,
         }
     }
+}
+
+/// The delay of all ways; none where they wait for other times.
+fn agreed(delays: Vec<Option<Val>>) -> Option<Val> {
+    let length = |delay: &Val| delay.as_number().map(|number| (number.nominal, number.low, number.high));
+    let mut known = delays.into_iter().flatten();
+    let first = known.next()?;
+    known.all(|other| length(&other) == length(&first)).then_some(first)
 }
