@@ -25,7 +25,8 @@ fn a_policy_is_asked_until_it_gives_up() {
         "3 exponential 1s x2 none"
     );
     // Which of two delays it is depends on something that is not seen.
-    let two = COUNTED.replace("let delay = self.delay;", "let delay = if fast() { self.delay } else { self.delay * 3 };");
+    let two =
+        COUNTED.replace("let delay = self.delay;", "let delay = if fast() { self.delay } else { self.delay * 3 };");
     assert_eq!(tell_all(&format!("{two} fn f() -> Attempts {{ Attempts::new(3) }}")), "4 delay ? jitter ?");
     // How often is somebody else's business: it is a retry all the same.
     assert_eq!(made("fn f(n: usize) -> Attempts { Attempts::new(n) }"), "? exponential 100ms x2 none");
