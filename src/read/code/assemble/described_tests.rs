@@ -1,7 +1,7 @@
 //! What one finder describes and the other one uses: layers whose policy is an object of the project's own, clients in loops.
 
 use super::facts;
-use crate::facts::{Limit, Nanos, Policy};
+use crate::facts::{Attempts, Limit, Nanos, Policy};
 use crate::read::code::packages::Packages;
 use crate::read::code::project::Project;
 use crate::read::code::{catalogue, fixture, loops};
@@ -48,6 +48,12 @@ fn a_layer_takes_its_numbers_from_the_object_that_is_made_beside_it() {
     assert_eq!(policies[0].attempt_timeout.known(), Some(&Limit::At(Nanos(1_000_000_000))));
     assert_eq!(policies[0].backoff.nominal(1), Some(Nanos(50_000_000)));
     assert_eq!(read("fn f() -> L {\n RetryLayer::new(Attempts { left: 1 }) }").0, ["2 @3"]);
+    // One that never gives up ends with the limit around it.
+    let endless = POLICY.replace(" || self.left == 0", "").replace("self.left -= 1; ", "");
+    let text = format!(
+        "{endless}\nfn f() -> S {{ ServiceBuilder::new().timeout(Duration::from_secs(9)).retry(Attempts {{ left: 1 }}).service(i()) }}"
+    );
+    assert_eq!(self::policies(TOWER, &text)[0].attempts.known(), Some(&Attempts::ByTime));
     // Made in another function, it is a policy of its own, and the layer says that it does not know.
     let apart =
         "fn policy() -> Attempts {\n Attempts { left: 3 } }\nfn f(policy: Attempts) -> L {\n RetryLayer::new(policy) }";

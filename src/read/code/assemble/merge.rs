@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::facts::PolicyId;
+use crate::facts::{Attempts, Limit, PolicyId};
 use crate::read::code::site::{Finder, Site};
 use crate::read::code::tree::{Id, Kind, LoopKind, Unit};
 
@@ -36,7 +36,12 @@ fn adopt(unit: &Unit, mut sites: Vec<Site>) -> Vec<Site> {
         let Some(object) = objects.iter().find(is_its) else { continue };
         adopted.push(object.construct);
         let (own, known) = (&mut layer.policy, &object.policy);
-        own.attempts = known.attempts.clone();
+        let is_limited = matches!(own.total.limit.known(), Some(Limit::At(_)));
+        own.attempts = known.attempts.clone().map(|attempts| match attempts {
+            // Without a count, a limit on time is what ends it.
+            Attempts::Unbounded if is_limited => Attempts::ByTime,
+            attempts => attempts,
+        });
         own.backoff = known.backoff.clone();
         own.jitter = known.jitter.clone();
         own.retries_on = known.retries_on.clone();

@@ -54,6 +54,10 @@ pub struct LoopWords {
     pub results: Vec<String>,
     /// Types that are lengths of time.
     pub time_types: Vec<String>,
+    /// Methods of a condition that give something where it holds, and nothing else.
+    pub conditionals: Vec<String>,
+    /// Methods that take one number from another, and give nothing where that is less than nothing.
+    pub checked_differences: Vec<String>,
     /// Traits whose implementations a library asks whether to try again.
     pub deciders: Vec<Decider>,
     /// Methods that turn a list or range round.

@@ -168,7 +168,7 @@ impl Engine<'_> {
         state.blur(OF_A_POLICY, &why, place.span());
         // A policy of the project's own may be made of what the library has: that is not there a second time.
         let definition = self.definition(place);
-        state.objects.push(definition.span());
+        state.objects.extend([place.span(), definition.span()]);
         for arg in super::scope::parts(&definition).0 {
             state.uses.extend(self.root(&definition.at(arg.value), depth + 1).map(|root| root.place.span()));
         }

@@ -1,8 +1,9 @@
 //! What an object decides that is asked whether to try again.
 
 use super::value::{Origins, Pause, Unknown, Val};
-use super::{Flow, Machine, State, one};
+use super::{Flow, Machine, Outs, State, one};
 use crate::read::code::tree::{Id, Kind, Place};
+use crate::read::code::words::values::Operation;
 
 /// What comes of one question.
 #[derive(Clone, Debug)]
@@ -62,6 +63,23 @@ impl Machine<'_> {
             Some(object) => Some(Decision::Again { delay: agreed(delays), object, may_end: ends }),
             None => ends.then_some(Decision::Enough),
         }
+    }
+
+    /// What is given where a condition holds: `is_worth_it.then(|| sleep(delay))`.
+    pub(super) fn given_if(&self, holds: bool, given: &Val, state: State) -> Outs {
+        let outs = match given {
+            _ if !holds => return one(state, Val::Absent),
+            Val::Closure(code) => self.run_closure(code, Vec::new(), state),
+            value => one(state, value.clone()),
+        };
+        self.then(outs, |state, value| one(state, Val::Present(value.into())))
+    }
+
+    /// One number less another; absent where nothing would be left to take it from.
+    pub(super) fn difference(&self, values: &[Val]) -> Option<Val> {
+        let difference = self.operate(Operation::Sub, values)?;
+        let left = difference.as_number()?.exact()?;
+        Some(if left < 0.0 { Val::Absent } else { Val::Present(difference.into()) })
     }
 
     /// How long a future waits: one that waits, a block that does, something that holds one.

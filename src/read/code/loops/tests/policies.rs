@@ -47,6 +47,8 @@ fn futures_that_are_ready_wait_for_nothing() {
     assert_eq!(policy(counted), "3 at once");
     // Nothing but success ends it.
     assert_eq!(policy("if result.is_ok() { return None; } Some(ready(()))"), "unbounded at once");
+    assert_eq!(policy("result.is_err().then(|| ready(()))"), "unbounded at once");
+    assert_eq!(policy("self.0 = self.0.checked_sub(1)?; result.is_err().then(|| ready(()))"), "3 at once");
     // Something that is not seen may.
     assert_eq!(policy("if result.is_ok() || budget().is_empty() { return None; } Some(ready(()))"), "? at once");
 }
