@@ -289,4 +289,6 @@ pub fn finish(facts: &mut Facts, _: &ReadSettings) {
 }
 
 #[cfg(test)]
+mod described_tests;
+#[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::facts::PolicyId;
+use crate::facts::{Attempts, Limit, PolicyId};
 use crate::read::code::site::{Finder, Site};
 use crate::read::code::tree::{Id, Kind, LoopKind, Unit};
 
@@ -18,7 +18,38 @@ pub fn merge(unit: &Arc<Unit>, mut sites: Vec<Site>) -> Vec<Site> {
             None => merged.push(site),
         }
     }
-    merged
+    adopt(unit, merged)
+}
+
+/// A layer whose policy is an object of the project's own knows what that object is known to do: where it is made beside, in the
+/// same function, the layer is the site, and its numbers stand where the object is made.
+fn adopt(unit: &Unit, mut sites: Vec<Site>) -> Vec<Site> {
+    let is_beside = |one: &Site, other: &Site| unit.function_of(one.construct) == unit.function_of(other.construct);
+    let mut adopted: Vec<Id> = Vec::new();
+    let objects: Vec<Site> =
+        sites.iter().filter(|site| site.from == Finder::Loops && site.is_described).cloned().collect();
+    for layer in sites.iter_mut().filter(|site| site.from == Finder::Catalogue) {
+        let is_its = |object: &&Site| layer.uses.contains(&object.policy.span) && is_beside(layer, object);
+        if layer.policy.attempts.known().is_some() {
+            continue;
+        }
+        let Some(object) = objects.iter().find(is_its) else { continue };
+        adopted.push(object.construct);
+        let (own, known) = (&mut layer.policy, &object.policy);
+        let is_limited = matches!(own.total.limit.known(), Some(Limit::At(_)));
+        own.attempts = known.attempts.clone().map(|attempts| match attempts {
+            // Without a count, a limit on time is what ends it.
+            Attempts::Unbounded if is_limited => Attempts::ByTime,
+            attempts => attempts,
+        });
+        own.backoff = known.backoff.clone();
+        own.jitter = known.jitter.clone();
+        own.retries_on = known.retries_on.clone();
+        own.confidence = own.confidence.min(known.confidence);
+        own.span = known.span;
+    }
+    sites.retain(|site| site.from == Finder::Catalogue || !site.is_described || !adopted.contains(&site.construct));
+    sites
 }
 
 /// Whether two sites are one place, seen by both finders: the same construct, or a loop and the library's series of delays

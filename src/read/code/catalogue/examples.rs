@@ -49,12 +49,13 @@ fn read(library: &Library, example: &Example) -> Vec<Site> {
         for package in &other.packages {
             let own = example.version.filter(|_| library.packages.first().is_some_and(|own| own.name == package.name));
             let newest = package.versions.newest().unwrap_or(NEWEST);
-            let name = package.name.replace('-', "_");
-            dependencies.push((name, package.name.to_string(), own.unwrap_or(newest)));
+            // Of a family, one.
+            let package = package.name.replace('*', "sts");
+            dependencies.push((package.replace('-', "_"), package, own.unwrap_or(newest)));
         }
     }
     // Of a package in several files, the range of the library itself counts.
-    let own = |name: &str| library.packages.iter().any(|package| *package.name == *name);
+    let own = |name: &str| library.packages.iter().any(|package| package.is(name));
     dependencies.sort_by_key(|(_, package, _)| !own(package));
     let mut known: Vec<(&str, &str, (u64, u64, u64))> = Vec::new();
     for (name, package, version) in &dependencies {

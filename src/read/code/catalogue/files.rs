@@ -11,15 +11,20 @@ macro_rules! files {
 }
 
 files![
+    "aws-sdk",
     "backoff",
     "backon",
+    "exponential-backoff",
+    "opentelemetry-otlp",
     "reqwest-retry",
     "reqwest",
     "retry-policies",
+    "retry",
     "tokio-retry",
     "tokio-retry2",
     "tonic",
-    "tower"
+    "tower",
+    "tryhard"
 ];
 
 #[cfg(test)]

@@ -110,7 +110,8 @@ impl Catalogue {
         let mut words = BTreeSet::new();
         for library in &self.libraries {
             let roots = library.roots.iter().chain(library.aliases.iter().map(|(alias, _)| alias));
-            words.extend(roots.map(|root| last(root).to_string()));
+            // Of a family of packages, what all their names begin with.
+            words.extend(roots.map(|root| root.split_once('*').map_or(last(root), |(family, _)| family).to_string()));
             let paths = library.shapes.iter().flat_map(Shape::paths).filter(|_| library.packages.is_empty());
             words.extend(paths.map(|path| telling(path).to_string()));
             let methods = library.shapes.iter().flat_map(|shape| &shape.method);
@@ -166,7 +167,7 @@ mod tests {
     fn types_that_make_policies_are_words_to_look_for() {
         let words = ["retry".to_string(), "backoff".to_string()];
         let types = telling_types("rust", &words);
-        assert_eq!(types, ["constantBuilder", "exponentialBuilder", "fibonacciBuilder", "fixedInterval"]);
+        assert_eq!(types, ["constantBuilder", "exponentialBuilder", "fibonacciBuilder", "fixedInterval", "noDelay"]);
         assert_eq!(telling_types("cobol", &words), [""; 0]);
     }
 }

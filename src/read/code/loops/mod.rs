@@ -12,6 +12,7 @@ mod conditions;
 mod delays;
 mod helpers;
 mod objects;
+mod policies;
 mod purpose;
 mod run;
 mod series;
@@ -51,9 +52,22 @@ fn sites_by(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {
         }
     }
     sites.extend(helpers::sites(project, words, unit));
-    sites.extend(objects::sites(project, words, unit));
+    sites.extend(described(project, words, unit));
     sites.sort_by_key(|site| site.policy.span.start);
     sites
+}
+
+/// What is described in a unit: objects, and policies that a library asks. Of one that is made of the other, the policy counts
+/// where it could be asked.
+fn described(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {
+    let mut policies = policies::sites(project, words, unit);
+    let mut objects = objects::sites(project, words, unit);
+    let is_around = |policy: &Site, object: &Site| unit.is_below(object.construct, policy.construct);
+    objects
+        .retain(|object| !policies.iter().any(|one| one.policy.attempts.known().is_some() && is_around(one, object)));
+    policies.retain(|policy| !objects.iter().any(|object| is_around(policy, object)));
+    policies.append(&mut objects);
+    policies
 }
 
 /// Whether a function calls itself, by its path or as a method of the same receiver.

@@ -117,8 +117,10 @@ fn shape(nominal: &[f64], cap: Option<f64>) -> Shape {
         return Shape { kind: BackoffKind::Exponential, base: *a, factor: tidy(factor), skip: 0, plateau };
     }
     let fibonacci = |i: usize| (0..i).fold((*a, *a), |(x, y), _| (y, x + y)).0;
-    if growing.len() >= 4 && fits(&fibonacci) {
-        return Shape { kind: BackoffKind::Fibonacci, base: *a, factor: 1.0, skip: 0, plateau };
+    // The first delay is there twice, unless the series begins behind it.
+    let skip = [0, 1].into_iter().find(|skip| growing.len() >= 4 && fits(&|i| fibonacci(i + skip)));
+    if let Some(skip) = skip {
+        return Shape { kind: BackoffKind::Fibonacci, base: *a, factor: 1.0, skip: skip as u32, plateau };
     }
     let schedule = nominal.iter().take(16).map(|delay| nanos(*delay)).collect();
     Shape { kind: BackoffKind::Schedule(schedule), base: first, factor: 1.0, skip: 0, plateau: None }

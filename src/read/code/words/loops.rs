@@ -54,6 +54,12 @@ pub struct LoopWords {
     pub results: Vec<String>,
     /// Types that are lengths of time.
     pub time_types: Vec<String>,
+    /// Methods of a condition that give something where it holds, and nothing else.
+    pub conditionals: Vec<String>,
+    /// Methods that take one number from another, and give nothing where that is less than nothing.
+    pub checked_differences: Vec<String>,
+    /// Traits whose implementations a library asks whether to try again.
+    pub deciders: Vec<Decider>,
     /// Methods that turn a list or range round.
     pub reversals: Vec<String>,
     /// Methods that divide and round up.
@@ -62,6 +68,17 @@ pub struct LoopWords {
     pub numberings: Vec<String>,
     /// Parts of names.
     pub names: Names,
+}
+
+/// A trait whose implementations a library asks after each try: they give what to wait for before the next one, or nothing.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decider {
+    /// The trait, by its full path.
+    #[serde(rename = "trait")]
+    pub of: String,
+    /// The method that is asked. After the receiver, it takes the request and the result.
+    pub method: String,
 }
 
 /// Parts of names and what they tell.

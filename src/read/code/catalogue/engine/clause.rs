@@ -9,6 +9,8 @@ use super::state::{Got, Inert, Laid, Said, State};
 use super::{Engine, MOST_DEPTH};
 use crate::facts::Why;
 use crate::read::code::tree::Kind;
+use crate::read::code::words::Words;
+use crate::read::code::words::values::Operation;
 use crate::source::Span;
 
 /// What an unknown policy leaves unknown.
@@ -45,6 +47,7 @@ impl Engine<'_> {
             let mut inner = State::default();
             self.settings(&clause.set, scope, &mut inner, depth);
             state.uses.append(&mut inner.uses);
+            state.objects.append(&mut inner.objects);
             let at = self.place_of(scope);
             return state.layers.push(Laid { kind, state: inner, at });
         }
@@ -134,13 +137,27 @@ impl Engine<'_> {
         }
     }
 
+    /// The construct that a node stands for, or is a copy of.
+    fn made(&self, place: &Spot) -> Spot {
+        let mut made = self.definition(place);
+        while let Kind::Method { on, name, .. } = made.kind()
+            && Words::of(made.unit.language).values.methods.get(name) == Some(Operation::Same)
+            && self.step()
+        {
+            made = self.definition(&made.at(*on));
+        }
+        made
+    }
+
     /// Takes over a policy that is given as code.
     fn policy(&self, place: &Spot, state: &mut State, depth: u32) {
         if depth < MOST_DEPTH
             && let Some(policy) = self.described(place, depth + 1)
         {
+            // Where it is given on, its numbers are where it was made first.
+            let given = policy.given.clone();
             state.merge(policy);
-            state.given = Some(self.definition(place));
+            state.given = given.or_else(|| Some(self.made(place)));
             return;
         }
         if let Some(schedule) = self.schedule(place) {
@@ -151,6 +168,7 @@ impl Engine<'_> {
         state.blur(OF_A_POLICY, &why, place.span());
         // A policy of the project's own may be made of what the library has: that is not there a second time.
         let definition = self.definition(place);
+        state.objects.extend([place.span(), definition.span()]);
         for arg in super::scope::parts(&definition).0 {
             state.uses.extend(self.root(&definition.at(arg.value), depth + 1).map(|root| root.place.span()));
         }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::super::format::{Library, Shape, is_within};
+use super::super::format::{Library, Shape, behind};
 use super::super::index::{Entry, How, last};
 use super::Engine;
 use super::spot::Spot;
@@ -168,9 +168,9 @@ impl<'p> Engine<'p> {
             (name != first).then(|| Cow::Owned(format!("{name}::{rest}")))
         });
         std::iter::once(Cow::Borrowed(path)).chain(renamed).flat_map(|path: Cow<'a, str>| {
-            let aliases = library.aliases.iter().filter(|(alias, _)| is_within(&path, alias));
+            let aliases = library.aliases.iter();
             let through: Vec<Cow<'a, str>> = aliases
-                .filter_map(|(alias, real)| Some(Cow::Owned(format!("{real}{}", path.strip_prefix(&**alias)?))))
+                .filter_map(|(alias, real)| Some(Cow::Owned(format!("{real}{}", behind(&path, alias)?))))
                 .collect();
             std::iter::once(path).chain(through)
         })
@@ -190,7 +190,7 @@ impl<'p> Engine<'p> {
         let is_it = |dependency: &crate::read::code::packages::Dependency| {
             dependency.from == From::Outside
                 && library.packages.iter().any(|package| {
-                    package.name == dependency.package
+                    package.is(&dependency.package)
                         && dependency.version.is_none_or(|version| package.versions.contain(version))
                 })
         };

@@ -257,7 +257,7 @@ impl<'p> Engine<'p> {
         if let Some(inner) = inner.iter().flatten().find(is_limit) {
             used.extend(inner.uses.iter().copied());
         }
-        let uses = state.uses.clone();
+        let uses: Vec<Span> = state.uses.iter().chain(&state.objects).copied().collect();
         let is_from_macro = unit.is_from_macro(hit.id);
         let policies = finish::policies(state, inner, &about);
         let site = |(mut policy, given): (crate::facts::Policy, Option<Spot>)| {

@@ -97,6 +97,8 @@ pub(super) struct State {
     pub(super) inert: Vec<Inert>,
     /// The constructs that it was read from.
     pub(super) uses: Vec<Span>,
+    /// What stands in for a policy, and is none of a library's: an object of the project's own.
+    pub(super) objects: Vec<Span>,
     /// The policy that was given to it, with all that was done to it there.
     pub(super) given: Option<Spot>,
     /// The least confidence of what it rests on.
@@ -140,6 +142,7 @@ impl State {
         self.help = help;
         self.inert.extend(other.inert);
         self.uses.extend(other.uses);
+        self.objects.extend(other.objects);
         self.given = other.given.or_else(|| self.given.take());
         self.doubt(other.confidence);
         self.has_jitter_switch |= other.has_jitter_switch;

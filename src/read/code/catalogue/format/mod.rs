@@ -6,9 +6,9 @@
 //! schema = 1                                   # files only; `packages` and `source` may be left out in retrylint.toml
 //! name = "acme"                                # the file's name
 //! language = "…"
-//! packages = ["cargo:acme@>=1.0,<2"]           # kind:name@versions; one of them must be a dependency
+//! packages = ["cargo:acme@>=1.0,<2"]           # kind:name@versions; one of them must be a dependency; `acme-*` for a family
 //! roots = ["acme"]                             # every path below begins with a root or an alias
-//! aliases = { "other::acme" = "acme" }         # re-exports: path prefix = what it really is
+//! aliases = { "other::acme" = "acme" }         # re-exports: path prefix = what it really is; `acme_*` for all that begin so
 //! source = "acme 1.6.0 src/retry.rs"
 //! combine = { stop = { "|" = "first" } }       # first, last, sum
 //!
@@ -101,7 +101,19 @@ fn path(text: &str) -> Arc<str> {
 
 /// Whether a path is `root` or lies below it.
 pub fn is_within(path: &str, root: &str) -> bool {
-    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+    behind(path, root).is_some()
+}
+
+/// What of a path lies behind `root`: nothing, or `::` and the rest. `aws_sdk_*` stands for all names that begin so.
+pub fn behind<'p>(path: &'p str, root: &str) -> Option<&'p str> {
+    let rest = match root.split_once('*') {
+        None => path.strip_prefix(root)?,
+        Some((before, after)) => {
+            let name = path.strip_prefix(before)?;
+            name.get(name.find("::").unwrap_or(name.len())..)?.strip_prefix(after)?
+        }
+    };
+    (rest.is_empty() || rest.starts_with("::")).then_some(rest)
 }
 
 /// A text that is not empty.

@@ -141,4 +141,8 @@ fn paths_have_one_spelling() {
     assert_eq!(&*path("github.com/avast/retry-go/v4.Do"), "github.com/avast/retry-go/v4::Do");
     assert_eq!(&*path("tokio_retry::Retry::spawn"), "tokio_retry::Retry::spawn");
     assert!(is_within("backon::Retryable", "backon") && !is_within("backonly::Retryable", "backon"));
+    assert!(is_within("aws_sdk_s3::Client", "aws_sdk_*") && !is_within("aws_config::Client", "aws_sdk_*"));
+    assert_eq!(behind("aws_sdk_s3::config::retry::RetryConfig", "aws_sdk_*::config::retry"), Some("::RetryConfig"));
+    assert_eq!(behind("aws_sdk_s3::retry::RetryConfig", "aws_sdk_*::config::retry"), None);
+    assert_eq!(behind("aws_sdk_s3::config::retryable", "aws_sdk_*::config::retry"), None);
 }

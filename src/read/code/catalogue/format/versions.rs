@@ -12,7 +12,7 @@ pub const KINDS: &[&str] = &["cargo", "nuget", "pypi", "npm", "maven", "golang"]
 pub struct PackageRef {
     /// The registry: one of [`KINDS`].
     pub kind: Arc<str>,
-    /// Its name there.
+    /// Its name there; `aws-sdk-*` for all that begin so.
     pub name: Arc<str>,
     /// Which versions of it.
     pub versions: Versions,
@@ -82,6 +82,14 @@ pub fn version(text: &str) -> Option<Version> {
 }
 
 impl PackageRef {
+    /// Whether a package of this name is meant.
+    pub fn is(&self, name: &str) -> bool {
+        match self.name.strip_suffix('*') {
+            Some(family) => name.starts_with(family),
+            None => *self.name == *name,
+        }
+    }
+
     /// From `kind:name@versions`; the versions may be missing.
     pub fn parse(text: &str) -> Option<PackageRef> {
         let (kind, rest) = text.split_once(':')?;
@@ -122,6 +130,9 @@ mod tests {
         let package = PackageRef::parse("npm:@acme/retry@>=1").unwrap();
         assert_eq!((&*package.kind, &*package.name), ("npm", "@acme/retry"));
         assert_eq!(&*PackageRef::parse("cargo:backon").unwrap().name, "backon");
+        let family = PackageRef::parse("cargo:aws-sdk-*@>=1").unwrap();
+        assert!(family.is("aws-sdk-s3") && !family.is("aws-config"));
+        assert!(package.is("@acme/retry") && !package.is("@acme/retry-more"));
         for text in ["backon", "crates:backon", "cargo:", "cargo:backon@1"] {
             assert_eq!(PackageRef::parse(text), None, "{text}");
         }

@@ -64,10 +64,13 @@ impl Machine<'_> {
                             Flow::Value(_) => {
                                 // What a let-else binds stays in sight.
                                 let stays = matches!(unit.kind(arm.body), Kind::Block(ids) if ids.is_empty());
-                                let error = hands_on(unit, arm).then(|| error_of(&value));
-                                let outs = match error.filter(|_| out.state.is_elsewhere()) {
-                                    Some(error) => {
-                                        let flow = Flow::Leave(Exit::Return, None, Val::Bad(error.into()));
+                                let handed_on = hands_on(unit, arm).then(|| match &value {
+                                    Val::Absent | Val::Option(_) => Val::Absent,
+                                    value => Val::Bad(error_of(value).into()),
+                                });
+                                let outs = match handed_on.filter(|_| out.state.is_elsewhere()) {
+                                    Some(handed_on) => {
+                                        let flow = Flow::Leave(Exit::Return, None, handed_on);
                                         vec![Out { state: out.state, flow }]
                                     }
                                     None => self.run(unit, arm.body, out.state),

@@ -189,6 +189,14 @@ impl Machine<'_> {
             {
                 return one(state, value);
             }
+            if let (Val::Bool(holds), [given], true) = (receiver, rest, lists(&words.conditionals, name)) {
+                return self.given_if(*holds, given, state);
+            }
+            if lists(&words.checked_differences, name)
+                && let Some(difference) = self.difference(&values)
+            {
+                return one(state, difference);
+            }
             if let Some(outs) = self.fallback(unit, id, name, receiver, rest, &state) {
                 return outs;
             }

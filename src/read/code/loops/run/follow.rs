@@ -83,7 +83,7 @@ impl Machine<'_> {
         ty.full.clone()
     }
 
-    /// Runs a function. Gives its ways, and what became of the receiver in each.
+    /// Runs a function. Gives its ways, and what became of the receiver in each; none if it is better taken for an operation.
     fn run_function(
         &self,
         unit: &Arc<Unit>,
@@ -93,6 +93,20 @@ impl Machine<'_> {
         args: &[Val],
         state: &State,
     ) -> Option<(Outs, Vec<Option<Val>>)> {
+        let (outs, changed, is_settled) = self.run_any(unit, id, place, receiver, args, state)?;
+        is_settled.then_some((outs, changed))
+    }
+
+    /// The same for any function, and whether something known comes out of it.
+    pub(super) fn run_any(
+        &self,
+        unit: &Arc<Unit>,
+        id: Id,
+        place: &Place,
+        receiver: Option<Val>,
+        args: &[Val],
+        state: &State,
+    ) -> Option<(Outs, Vec<Option<Val>>, bool)> {
         let Kind::Function { params, body: Some(body), .. } = place.kind() else { return None };
         let node = self.site.get().unwrap_or(if self.is_own(unit) { id } else { self.target });
         let by_name = match place.kind() {
@@ -148,12 +162,11 @@ impl Machine<'_> {
             }
         }
         // What does not come out as something known is better taken for an operation, unless it waits.
-        let is_settled = |(after, value, _): &(State, Val, Option<Val>)| {
-            settled(value) || after.log.waits.len() > before.2 || after.log.tries.len() > before.0
+        let is_settled = |(after, value, changed): &(State, Val, Option<Val>)| {
+            let has_changed = matches!(receiver, Some(Val::Record(_))) && *changed != receiver;
+            settled(value) || has_changed || after.log.waits.len() > before.2 || after.log.tries.len() > before.0
         };
-        if !ways.iter().any(is_settled) {
-            return None;
-        }
+        let is_settled = ways.iter().any(is_settled);
         if let [(only, ..)] = ways.as_mut_slice() {
             only.log.choices.truncate(before.1);
         }
@@ -163,7 +176,7 @@ impl Machine<'_> {
             .chain(gone)
             .take(super::WAYS)
             .unzip();
-        Some((outs, changed))
+        Some((outs, changed, is_settled))
     }
 
     /// Asks an object by one of its methods: what that gives, and what becomes of the object. Of several ways the first; none if

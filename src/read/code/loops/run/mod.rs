@@ -7,6 +7,7 @@
 mod ask;
 mod branch;
 mod call;
+mod decide;
 mod follow;
 mod names;
 pub mod number;
@@ -19,6 +20,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+pub use decide::Decision;
 pub use pass::{End, Leaving};
 pub use state::{Choice, State, Step, Waited};
 pub use value::{Origins, Try, Unknown, Val};

@@ -176,6 +176,8 @@ impl Machine<'_> {
             Operation::Fallback => match first {
                 Val::Absent | Val::Bad(_) => second?.clone(),
                 Val::Present(inner) | Val::Good(inner) => (**inner).clone(),
+                // What cannot fail here is there: `checked_add` of numbers that are known.
+                Val::Number(_) => first.clone(),
                 _ => return None,
             },
             Operation::Add

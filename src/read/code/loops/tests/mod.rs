@@ -3,6 +3,7 @@
 mod helpers;
 mod near_misses;
 mod objects;
+mod policies;
 mod shapes;
 mod trees;
 
