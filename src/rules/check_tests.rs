@@ -201,6 +201,9 @@ fn jobs_and_connection_attempts_have_a_limit_of_their_own() {
     assert_eq!(tries(11, connects), 1);
     assert_eq!(tries(9, |policy| policy.position = Position::Job), 0);
     assert_eq!(tries(9, |policy| policy.purpose = Purpose::Background), 0);
+    // Nobody is asked too often by what asks nobody.
+    assert_eq!(tries(99, |policy| policy.purpose = Purpose::Background), 1);
+    assert_eq!(tries(99, |policy| policy.purpose = Purpose::Local), 0);
 }
 
 #[test]

@@ -8,6 +8,9 @@ use crate::graph::load::extra_requests;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
     for (id, policy, ends) in policies(system) {
+        if policy.purpose == Purpose::Local {
+            continue;
+        }
         let Some(tries) = policy.tries() else { continue };
         let (limit, name) = limit(system, policy);
         if tries <= limit {

@@ -177,7 +177,8 @@ impl Assembler<'_> {
             let starts = self.words.purposes.startup.iter().any(|start| start == named);
             policy.purpose = if starts { Purpose::Startup } else { Purpose::Reconnect };
         }
-        if tried.only_local {
+        // What is retried for nothing that a call can answer is no call.
+        if tried.only_local || policy.retries_on.known() == Some(&Classes::NONE) {
             policy.purpose = Purpose::Local;
         }
     }

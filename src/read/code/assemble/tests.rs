@@ -169,6 +169,15 @@ fn a_limit_around_the_whole_limits_all_tries() {
 #[test]
 fn a_loop_is_known_by_what_it_is_for() {
     let purpose = |text: &str| read(text).policies[0].purpose;
+    let moves = |call: &str| {
+        format!(
+            "async fn f() {{ for i in 0..3 {{ match {call} {{ Ok(f) => return f, Err(e) => tokio::time::sleep(P).await }} }} }}"
+        )
+    };
+    assert_eq!(purpose(&moves("std::fs::rename(a, b)")), Purpose::Local);
+    assert_eq!(purpose(&moves("storage::fs::rename(a, b).await")), Purpose::Request);
+    // Written to a file, but asked of somebody else.
+    assert_eq!(purpose(&moves("std::fs::write(a, client.get(url).send().await)")), Purpose::Request);
     assert_eq!(
         purpose("async fn feed() { loop { match Feed::connect(a).await { Ok(f) => return f, Err(e) => log(e) } } }"),
         Purpose::Reconnect

@@ -3,7 +3,7 @@
 
 use super::Candidate;
 use super::classify::Verdict;
-use super::run::{Compared, End, Leaving, Machine, Mode, Origins, State, Step, Unknown};
+use super::run::{Choice, Compared, End, Leaving, Machine, Mode, Origins, State, Step, Unknown};
 use crate::facts::{Attempts, Nanos, Sourced, Why};
 use crate::read::code::loops::run::number;
 use crate::read::code::tree::{Exit, Id, Kind, LoopKind, Sym, Test};
@@ -147,7 +147,16 @@ struct Gates {
 
 impl Gates {
     fn see(&mut self, end: &End) {
-        for choice in end.state.log.choices.iter().chain(&end.state.log.either) {
+        let log = &end.state.log;
+        // What is asked whether to go on decides like a condition, although it may be an operation of its own.
+        let asked = log.tries.iter().filter(|tried| tried.of.from.has(Origins::SCHEDULE));
+        let asked = asked.map(|tried| Choice {
+            node: tried.of.node,
+            way: usize::from(tried.failed),
+            on: Unknown { from: tried.of.from, heart: Some(tried.of.heart), ..Unknown::default() },
+        });
+        let asked: Vec<Choice> = asked.collect();
+        for choice in log.choices.iter().chain(&log.either).chain(&asked) {
             if end.how == Leaving::GoesOn {
                 if self.on.len() < 512 && !self.on.contains(&(choice.node, choice.way)) {
                     self.on.push((choice.node, choice.way));

@@ -213,12 +213,15 @@ pub enum Group {
     ServerError,
     /// Every HTTP 4xx.
     ClientError,
+    /// What only files of this machine answer: no failure of a call.
+    Local,
 }
 
 impl Group {
     /// The classes of it.
     pub fn classes(self) -> &'static [Class] {
         match self {
+            Group::Local => &[],
             Group::Connect => &[Class::Connect],
             Group::Unsent => &[Class::Unsent],
             Group::Reset => &[Class::Reset],

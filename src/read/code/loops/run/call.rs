@@ -266,6 +266,7 @@ impl Machine<'_> {
         // Asked of a result that is not decided yet, the question whether to try again decides it.
         if has(&names.asks, last)
             && let Some(of) = values.iter().find_map(Val::tried)
+            && self.unit.is_below(of.node, self.target)
             && state.failed(of).is_none()
         {
             return self.telling(unit, id, state, of, true);

@@ -195,6 +195,14 @@ fn an_object_that_is_asked_with_the_error_decides_how_often() {
             "? fixed 1s none",
         ),
         (
+            "an object of which nothing is seen",
+            "let mut state = State::start(self.settings().retry_policy());
+             loop { match get().await { Ok(body) => return Ok(body),
+               Err(e) if let Some(wait) = state.should_retry(e.inner(), e.count()) => { sleep(Duration::from_secs(1)).await; }
+               Err(e) => return Err(e.with(state.total())) } }",
+            "? fixed 1s none",
+        ),
+        (
             "a look at the error alone says nothing of how often",
             "loop { match get().await { Ok(body) => return Ok(body), Err(e) if e.is_fatal() => return Err(e),
                Err(_) => sleep(Duration::from_secs(1)).await } }",
