@@ -42,7 +42,7 @@ pub struct Log {
     pub waits_within: Option<Id>,
     /// What was decided without being known.
     pub choices: Vec<Choice>,
-    /// The same, of ways that came to the same and are one now: one of these was taken.
+    /// The same, of ways that came to the same and are one now: on one of them each of these was taken.
     pub either: Vec<Choice>,
     /// Where something was logged or counted.
     pub observed: Option<Id>,
@@ -206,12 +206,10 @@ impl State {
         self.slots == other.slots
     }
 
-    /// Of two states that go on alike, what can be said of both: what was chosen otherwise in the other was either of the two.
+    /// Of two states that go on alike, what can be said of both; what was chosen in one of them only is kept beside it.
     pub fn merge(&mut self, other: &State) {
         let (mine, theirs) = (&self.log.choices, &other.log.choices);
-        let asked = |all: &[Choice], one: &Choice| all.iter().any(|known| known.node == one.node);
-        let differ =
-            |one: &&Choice| asked(mine, one) && asked(theirs, one) && !(mine.contains(one) && theirs.contains(one));
+        let differ = |one: &&Choice| !(mine.contains(one) && theirs.contains(one));
         let either: Vec<Choice> = mine.iter().chain(theirs).filter(differ).chain(&other.log.either).cloned().collect();
         for one in either {
             if self.log.either.len() < 64 && !self.log.either.contains(&one) {

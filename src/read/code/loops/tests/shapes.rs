@@ -195,6 +195,14 @@ fn an_object_that_is_asked_with_the_error_decides_how_often() {
             "? fixed 1s none",
         ),
         (
+            "asked after some failures, the others leave as it does where it has no more",
+            "let mut backoff = self.backoff.clone();
+             loop { match get().await { Ok(body) => return Ok(body),
+               Err(e) if spurious(&e) => match backoff.next_delay() { Some(wait) => { sleep(Duration::from_secs(1)).await; continue; } None => return Err(e) },
+               Err(e) => return Err(e) } }",
+            "? fixed 1s none",
+        ),
+        (
             "an object of which nothing is seen",
             "let mut state = State::start(self.settings().retry_policy());
              loop { match get().await { Ok(body) => return Ok(body),
