@@ -59,8 +59,9 @@ download() {
 
 # Whether `gh` is here, can ask and knows how.
 can_attest() {
+  local help
   [ -n "${GH_TOKEN:-}" ] && command -v gh > /dev/null &&
-    gh attestation verify --help 2> /dev/null | grep -q -e --source-ref
+    help=$(gh attestation verify --help 2> /dev/null) && [[ $help == *--source-ref* ]]
 }
 
 # Whether an archive was built by this repository's release workflow, from the tag of that version.

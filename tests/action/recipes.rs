@@ -150,6 +150,29 @@ fn the_hook_checks_the_repository_when_a_file_of_its_kinds_is_there() {
     assert!(log.contains("(no files to check)Skipped"), "{log}");
 }
 
+/// Whoever installs it from the registry gets what it is built and tested from, and nothing of this repository's surroundings.
+#[test]
+fn the_package_holds_what_is_embedded_and_nothing_of_ci() {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["package", "--list", "--allow-dirty", "--offline"]).current_dir(root());
+    let output = cargo.output().unwrap();
+    let list = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let names: Vec<&str> = list.lines().collect();
+    for folder in ["rules", "rules/libraries", "rules/languages", "docs/schemas"] {
+        for entry in std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap()) {
+            let name = format!("{folder}/{}", entry.file_name().to_str().unwrap());
+            assert!(entry.path().is_dir() || names.contains(&name.as_str()), "{name}");
+        }
+    }
+    let added = [".cargo_vcs_info.json", "Cargo.toml.orig", "Cargo.lock", "Cargo.toml", "README.md"];
+    let folders = ["src/", "rules/", "docs/", "tests/", "testdata/", "LICENSE-"];
+    for name in names {
+        assert!(added.contains(&name) || folders.iter().any(|folder| name.starts_with(folder)), "{name}");
+        assert!(!name.starts_with("tests/action"), "{name}");
+    }
+}
+
 #[test]
 fn both_hooks_run_the_same() {
     let hooks: Value = serde_yaml::from_str(&read(".pre-commit-hooks.yaml")).unwrap();
