@@ -67,7 +67,8 @@ can_attest() {
 # Whether an archive was built by this repository's release workflow, from the tag of that version.
 attested() {
   gh attestation verify "$1" --repo "$repository" \
-    --signer-workflow "$repository/.github/workflows/release.yml" --source-ref "refs/tags/build-v$2" > /dev/null
+    --signer-workflow "$repository/.github/workflows/release.yml" --source-ref "refs/tags/build-v$2" \
+    --deny-self-hosted-runners > /dev/null
 }
 
 unpack() {

@@ -227,7 +227,7 @@ fn the_source_is_built_where_that_is_asked_for_or_nothing_is_released() {
 #[test]
 fn an_attestation_is_verified_where_gh_is() {
     let asked = "--repo owner/retrylint --signer-workflow owner/retrylint/.github/workflows/release.yml \
-                 --source-ref refs/tags/build-v0.1.0\n";
+                 --source-ref refs/tags/build-v0.1.0 --deny-self-hosted-runners\n";
     let released = Released::new("action-attested").gh(0);
     let installed = released.install("");
     installed.is_released();
@@ -254,7 +254,7 @@ fn another_release_needs_its_attestation() {
     let released = Released::new("action-other-attested").also("0.2.0").gh(0);
     let installed = released.install("v0.2.0");
     installed.is_released();
-    assert!(installed.log.contains("--source-ref refs/tags/build-v0.2.0\n"), "{}", installed.log);
+    assert!(installed.log.contains("--source-ref refs/tags/build-v0.2.0 "), "{}", installed.log);
 }
 
 #[test]
