@@ -227,12 +227,15 @@ impl CodeFile {
         let Some(language) = Language::of(self.kind).filter(|_| !self.is_beside) else {
             return nothing(None);
         };
-        let (max, hits) = (reader.settings.max_file_size, reader.project.hits(language.name));
+        let packages = &reader.project.packages;
+        let package = packages.of(&self.whole).and_then(|id| Some((id, packages.get(id)?)));
+        let words = &reader.project.search(language.name, package.map(|(id, _)| id)).words;
+        let max = reader.settings.max_file_size;
         let contents = match &reader.stdin {
             Some((whole, contents)) if *whole == self.whole => contents.clone(),
             _ => {
                 let path = self.path.as_deref().unwrap_or_else(|| Path::new(&*self.whole));
-                contents::read(path, max, |text| hits.is_match(text))
+                contents::read(path, max, |text| words.is_match(text))
             }
         };
         match contents {
@@ -243,11 +246,9 @@ impl CodeFile {
             Contents::Text(text) => {
                 let bytes = Some(text.len() as u64);
                 // A named file is read in any case: whoever names it wants to know whether it can be read.
-                if reader.settings.prefilter && !named && !hits.is_match(&text) {
+                if reader.settings.prefilter && !named && !words.is_match(&text) {
                     return nothing(bytes);
                 }
-                let packages = &reader.project.packages;
-                let package = packages.of(&self.whole).and_then(|id| Some((id, packages.get(id)?)));
                 let module = (language.module)(package.map(|(_, package)| package), &self.whole);
                 let input = Input { file: id, text: &text, module: &module, package };
                 let wanted = Wanted { problems: named, tests: reader.settings.include_tests };

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use super::catalogue::{self, Catalogue};
 use super::directive::Directive;
 use super::files::Files;
-use super::hits::Hits;
-use super::packages::Package;
+use super::packages::{Package, Packages};
 use super::project::{Finder, Project};
 use super::rust::{self, Input, Read};
+use super::search::{Search, Searches};
 use super::tree::{At, Unit};
 use super::words::Words;
 use super::{assemble, loops};
 use crate::facts::{Facts, FileKind};
-use crate::read::suppress;
 
 /// A language.
 #[derive(Debug)]
@@ -23,7 +22,7 @@ pub struct Language {
     /// What its files are.
     pub kind: FileKind,
     /// Reads the items of a file that hold a word.
-    pub read: fn(Input<'_>, &Hits) -> Read,
+    pub read: fn(Input<'_>, &Search) -> Read,
     /// The path of a file's module within its package.
     pub module: fn(Option<&Package>, &str) -> String,
     /// What finds names in other files.
@@ -52,26 +51,19 @@ pub struct Wanted {
     pub tests: bool,
 }
 
-/// For each language: the words that retrying is written with, those of libraries that are looked for, and that of comments to
-/// us.
-pub(super) fn hits(catalogue: &Catalogue) -> Vec<(&'static str, Hits)> {
-    let libraries = catalogue.words();
-    let of = |language: &&Language| {
-        let search = &Words::of(language.name).search;
-        let types = catalogue::telling_types(language.name, search);
-        let words = search.iter().chain(&libraries).chain(&types).map(String::as_str);
-        (language.name, Hits::new(words.filter(|word| !word.is_empty()).chain([suppress::MARK])))
-    };
+/// For each language: which code of each package is worth reading.
+pub(super) fn searches(catalogue: &Catalogue, packages: &Packages) -> Vec<(&'static str, Searches)> {
+    let of = |language: &&Language| (language.name, Searches::new(Words::of(language.name), catalogue, packages));
     LANGUAGES.iter().map(of).collect()
 }
 
 impl Project {
     /// One file into facts.
     pub fn read(&self, language: &Language, input: Input<'_>, wanted: Wanted) -> Facts {
-        let hits = self.hits(language.name);
-        let Read { unit, mut facts, directives, problems } = (language.read)(input, hits);
+        let search = self.search(language.name, input.package.map(|(id, _)| id));
+        let Read { unit, mut facts, directives, problems } = (language.read)(input, search);
         // Nearly every file can be read, and then there is nothing to search it for again.
-        if !problems.is_empty() && (wanted.problems || hits.is_match(input.text)) {
+        if !problems.is_empty() && (wanted.problems || search.words.is_match(input.text)) {
             facts.problems.extend(problems);
         }
         if !wanted.tests {

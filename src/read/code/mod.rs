@@ -25,6 +25,7 @@ pub mod operation;
 pub mod packages;
 pub mod project;
 pub mod rust;
+pub mod search;
 pub mod site;
 pub mod tree;
 pub mod values;

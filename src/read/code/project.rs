@@ -11,9 +11,9 @@ use std::fmt::Debug;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::catalogue::Catalogue;
-use super::hits::Hits;
 use super::languages;
-use super::packages::Packages;
+use super::packages::{PackageId, Packages};
+use super::search::{Search, Searches};
 use super::tree::{Kind, Name, Place, Sym, Unit};
 use crate::source::FileId;
 
@@ -25,7 +25,7 @@ pub struct Project {
     /// The libraries that are looked for in it.
     pub catalogue: Arc<Catalogue>,
     finders: Vec<(&'static str, Box<dyn Finder>)>,
-    hits: OnceLock<Vec<(&'static str, Hits)>>,
+    searches: OnceLock<Vec<(&'static str, Searches)>>,
 }
 
 /// How one language finds what a path names outside of the file that asks.
@@ -130,11 +130,11 @@ impl Project {
         self.finders.iter().flat_map(|(_, finder)| finder.texts())
     }
 
-    /// Words of a language: a file that holds none of them is not searched for sites.
-    pub fn hits(&self, language: &str) -> &Hits {
-        static NONE: LazyLock<Hits> = LazyLock::new(|| Hits::new([]));
-        let all = self.hits.get_or_init(|| languages::hits(&self.catalogue));
-        all.iter().find(|(known, _)| *known == language).map_or(&NONE, |(_, hits)| hits)
+    /// Which code of a package is worth reading, in a language.
+    pub fn search(&self, language: &str, package: Option<PackageId>) -> &Search {
+        static ALL: LazyLock<Search> = LazyLock::new(|| Search::all_with([""]));
+        let all = self.searches.get_or_init(|| languages::searches(&self.catalogue, &self.packages));
+        all.iter().find(|(known, _)| *known == language).map_or(&ALL, |(_, searches)| searches.of(package))
     }
 
     fn of(&self, language: &str) -> Option<&dyn Finder> {

@@ -24,6 +24,8 @@ pub struct Words {
     pub language: String,
     /// In lower case: a file that holds none of these, written small, Capitalised or LARGE, retries nothing by itself.
     pub search: Vec<String>,
+    /// The same, where a word of a name begins: `tries` in `max_tries`, not in `entries`.
+    pub search_parts: Vec<String>,
     /// What the value tracer knows by name.
     pub values: ValueWords,
     /// What the loop recogniser knows by name.
@@ -61,6 +63,12 @@ impl Words {
             LazyLock::new(|| LANGUAGES.iter().map(|language| read(language).unwrap_or_default()).collect());
         static NONE: LazyLock<Words> = LazyLock::new(Words::default);
         LANGUAGES.iter().position(|known| known.name == language).and_then(|at| ALL.get(at)).unwrap_or(&NONE)
+    }
+
+    /// Whether code in which a name stands is found by that name alone.
+    pub fn searches_for(&self, name: &str) -> bool {
+        let small = name.to_lowercase();
+        self.search.iter().any(|word| small.contains(&**word)) || loops::has(&self.search_parts, name)
     }
 }
 
@@ -105,6 +113,11 @@ impl<T: Copy> Table<T> {
     /// What this word means.
     pub fn get(&self, word: &str) -> Option<T> {
         self.0.get(word).copied()
+    }
+
+    /// All words.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
     }
 
     /// What a path means: by the word that names most of its end.

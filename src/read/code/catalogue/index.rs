@@ -1,10 +1,10 @@
 //! [`Catalogue`]: all libraries, looked up by the last part of a path or by the name of a method, so that a unit is walked once
 //! however many libraries there are.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use super::format::{Is, Library, Shape};
+use super::format::{Library, Shape};
 use super::{files, format};
 
 /// All libraries that are looked for.
@@ -104,51 +104,15 @@ impl Catalogue {
         Some((library, library.shapes.get(entry.shape)?))
     }
 
-    /// Words of which a file must hold one for a library to be used in it: names of packages in code, and names of in-house
-    /// helpers, which may be called without naming their package.
-    pub fn words(&self) -> Vec<String> {
-        let mut words = BTreeSet::new();
-        for library in &self.libraries {
-            let roots = library.roots.iter().chain(library.aliases.iter().map(|(alias, _)| alias));
-            // Of a family of packages, what all their names begin with.
-            words.extend(roots.map(|root| root.split_once('*').map_or(last(root), |(family, _)| family).to_string()));
-            let paths = library.shapes.iter().flat_map(Shape::paths).filter(|_| library.packages.is_empty());
-            words.extend(paths.map(|path| telling(path).to_string()));
-            let methods = library.shapes.iter().flat_map(|shape| &shape.method);
-            words.extend(methods.filter(|_| library.packages.is_empty()).map(ToString::to_string));
-        }
-        words.into_iter().collect()
+    /// All libraries.
+    pub fn libraries(&self) -> impl Iterator<Item = &Library> {
+        self.libraries.iter().map(|library| &**library)
     }
-}
-
-/// Types of the libraries that come with the program that make a policy and whose names hold none of these words, spelled as
-/// [`Hits`](crate::read::code::hits::Hits) wants them: code that makes one is worth reading. A name of one word would be found
-/// everywhere.
-pub fn telling_types(language: &str, words: &[String]) -> Vec<String> {
-    let libraries = built_in().iter().filter(|library| &*library.language == language);
-    let shapes = libraries.flat_map(|library| &library.shapes).filter(|shape| shape.is == Is::Policy);
-    let names = shapes.flat_map(Shape::paths).map(|path| telling(path)).filter(|name| {
-        let small = name.to_lowercase();
-        name.chars().filter(|c| c.is_uppercase()).count() > 1 && !words.iter().any(|word| small.contains(word.as_str()))
-    });
-    let mut names: Vec<String> = names
-        .filter_map(|name| Some(name.chars().next()?.to_lowercase().chain(name.chars().skip(1)).collect()))
-        .collect();
-    names.sort();
-    names.dedup();
-    names
 }
 
 /// The last part of a path.
 pub(super) fn last(path: &str) -> &str {
     path.rsplit("::").next().unwrap_or(path)
-}
-
-/// The part of a path that nobody can leave out: the type of a constructor, else the function.
-fn telling(path: &str) -> &str {
-    let mut parts = path.rsplit("::");
-    let last = parts.next().unwrap_or(path);
-    parts.next().filter(|part| part.starts_with(char::is_uppercase)).unwrap_or(last)
 }
 
 /// The libraries that come with the program. A file that is not understood is left out; a test sees to it that none is.
@@ -157,17 +121,4 @@ fn built_in() -> &'static [Arc<Library>] {
         files::FILES.iter().filter_map(|(_, text)| format::parse(text, None).ok()).map(Arc::new).collect()
     });
     &LIBRARIES
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn types_that_make_policies_are_words_to_look_for() {
-        let words = ["retry".to_string(), "backoff".to_string()];
-        let types = telling_types("rust", &words);
-        assert_eq!(types, ["constantBuilder", "exponentialBuilder", "fibonacciBuilder", "fixedInterval", "noDelay"]);
-        assert_eq!(telling_types("cobol", &words), [""; 0]);
-    }
 }

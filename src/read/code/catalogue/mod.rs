@@ -12,11 +12,12 @@ mod examples;
 mod files;
 pub mod format;
 mod index;
+pub mod telling;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-pub use index::{Catalogue, telling_types};
+pub use index::Catalogue;
 
 use super::project::Project;
 use super::site::Site;

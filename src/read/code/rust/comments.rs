@@ -21,6 +21,13 @@ pub struct Comments {
     pub directives: Vec<Directive>,
 }
 
+impl Comments {
+    /// Whether they say nothing.
+    pub fn is_empty(&self) -> bool {
+        self.directives.is_empty() && self.facts == Facts::default()
+    }
+}
+
 /// Reads the comments of a text whose code begins at `start`.
 ///
 /// Behind code a comment covers its line, and the statement or item that begins on this line up to its end. Alone on its line it

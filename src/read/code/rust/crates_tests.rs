@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::items::{Item, ItemKind, Outline, at, name_of};
 use super::{How, Input, STACK, guard, read, scan};
 use crate::read::code::fixture::shape;
-use crate::read::code::hits::Hits;
+use crate::read::code::search::Search;
 use crate::read::code::tree::{At, Id, Kind, Unit};
 use crate::source::FileId;
 
@@ -57,8 +57,8 @@ fn each(texts: &[(PathBuf, String)], check: impl Fn(&str) -> Result<(), String> 
     assert!(wrong.is_empty(), "{} of {} files: {:#?}", wrong.len(), texts.len(), &wrong[..wrong.len().min(20)]);
 }
 
-fn words() -> Hits {
-    Hits::new(["retry", "tries", "backoff", "attempt", "sleep", "timeout"])
+fn words() -> Search {
+    Search::all_with(["retry", "tries", "backoff", "attempt", "sleep", "timeout"])
 }
 
 /// Everything that is known of a function, place by place.

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! text ─► outline (items, test code) and comments, by brackets and keywords alone
-//!      ─► select: the items that hold a word ─► guard (nesting) ─► cut: their text ─► syn ─► lower ─► Unit
+//!      ─► select: the items that hold a word, if a site may stand in one ─► guard (nesting) ─► cut: their text
+//!      ─► syn ─► lower ─► Unit
 //! ```
 //!
 //! Nothing of the parser leaves this module, and it needs a thread with a large stack: see [`STACK`].
@@ -33,8 +34,8 @@ use std::sync::Arc;
 
 use super::Language;
 use super::directive::Directive;
-use super::hits::Hits;
 use super::packages::{Package, PackageId};
+use super::search::Search;
 use super::tree::Unit;
 use crate::facts::{Facts, FileKind, Problem};
 use crate::source::FileId;
@@ -89,11 +90,18 @@ pub enum How {
 }
 
 /// Reads a file.
-pub fn read(input: Input<'_>, words: &Hits, how: How) -> Read {
+pub fn read(input: Input<'_>, search: &Search, how: How) -> Read {
     let outline = Outline::of(input.text);
     let comments = comments::read(input.text, outline.start, input.file);
     let is_taken = match how {
-        How::Ranges => select::worth_reading(input.text, &outline, words),
+        How::Ranges => {
+            let mut is_taken = select::worth_reading(input.text, &outline, &search.words);
+            // What comments say may be about any code.
+            if comments.is_empty() && !select::may_hold_site(input.text, &outline, &is_taken, search) {
+                is_taken.fill(false);
+            }
+            is_taken
+        }
         How::Whole => select::all(&outline),
     };
     let mut reading = Reading::new(input, &outline);

@@ -42,7 +42,6 @@ impl<'a> Reading<'a> {
         outline.tests(input.text).for_each(|test| builder.test(test));
         let names = Names::new(input.package.map(|(_, package)| package));
         let mut reading = Reading { input, outline, names, builder, problems: Vec::new(), is_template: None };
-        reading.define();
         if let Some(broken) = outline.broken {
             let found = input.text.get(broken..).and_then(|rest| rest.chars().next()).unwrap_or(' ');
             let why = match found {
@@ -104,6 +103,7 @@ impl<'a> Reading<'a> {
 
     /// Reads the whole file at once, so far as it may be and parses; else these items of it.
     pub fn whole(&mut self, is_taken: Vec<bool>) {
+        self.define();
         self.mark_tests(&is_taken);
         if !self.text_as_it_is() {
             self.parts(is_taken);
@@ -112,6 +112,10 @@ impl<'a> Reading<'a> {
 
     /// Reads these items only.
     pub fn items(&mut self, is_taken: Vec<bool>) {
+        if !is_taken.contains(&true) {
+            return;
+        }
+        self.define();
         self.mark_tests(&is_taken);
         self.parts(is_taken);
     }

@@ -1,7 +1,7 @@
 use super::super::{How, Read, STACK, item, read};
 use super::*;
 use crate::read::code::fixture::{faults, function, shape, shapes, text_at};
-use crate::read::code::hits::Hits;
+use crate::read::code::search::Search;
 use crate::read::code::rust::guard::tests::{HOSTILE, nested};
 use crate::read::code::tree::Kind;
 use crate::source::FileId;
@@ -19,7 +19,7 @@ fn input(text: &str) -> Input<'_> {
 }
 
 fn read_as(text: &str, how: How) -> Read {
-    let read = on_large_stack(|| read(input(text), &Hits::new(["retry", "sleep"]), how));
+    let read = on_large_stack(|| read(input(text), &Search::all_with(["retry", "sleep"]), how));
     assert_eq!(faults(&read.unit), [""; 0]);
     read
 }
@@ -101,7 +101,7 @@ mod tests { #[test] fn checks() { sleep() } }
     assert!(read.unit.is_test(read.unit.at(function(&read.unit, "checks"))));
     assert!(read.problems.is_empty());
     // Nothing of it holds a word of these.
-    let nothing = on_large_stack(|| super::super::read(input(source), &Hits::new(["backoff"]), How::Ranges));
+    let nothing = on_large_stack(|| super::super::read(input(source), &Search::all_with(["backoff"]), How::Ranges));
     assert_eq!((nothing.unit.nodes.len(), nothing.unit.imports.len()), (0, 0));
 }
 

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::items::{Item, ItemKind, Outline, name_of, plain};
 use super::scan::{Kind, Scanner};
 use crate::read::code::hits::Hits;
+use crate::read::code::search::Search;
 
 /// Constants longer than this are tables: they are read if they hold a word.
 const TABLE: u32 = 16 << 10;
@@ -42,6 +43,37 @@ pub fn worth_reading(text: &str, outline: &Outline, hits: &Hits) -> Vec<bool> {
         take_context(text, outline, &mut is_taken);
     }
     is_taken
+}
+
+/// Whether a site may stand in what is taken of a file.
+pub fn may_hold_site(text: &str, outline: &Outline, is_taken: &[bool], search: &Search) -> bool {
+    let taken = outline.items.iter().zip(is_taken).filter(|(_, is_taken)| **is_taken).map(|(item, _)| item);
+    taken.into_iter().any(|item| {
+        let all = text.get(item.range.start as usize..item.range.end as usize).unwrap_or_default();
+        match outline.gives_name(item) {
+            true => (item.kind == ItemKind::Type || all.contains(" as ")) && search.is_renamed(all),
+            false => search.may_hold_site(all, || repeats(text, item)),
+        }
+    })
+}
+
+/// Whether there may be a loop in an item, or a function that calls itself.
+fn repeats(text: &str, item: &Item) -> bool {
+    let name = name_of(item, text);
+    // The name of a function stands in its header, behind the one `fn` that it needs.
+    let (mut functions, mut names) = (0, 0);
+    let tokens = Scanner::new(text, item.header.start as usize).take_while(|token| token.end <= item.range.end as usize);
+    for token in tokens.filter(|token| token.kind == Kind::Word) {
+        match token.of(text) {
+            "loop" | "while" | "for" => return true,
+            "fn" => functions += 1,
+            word => names += usize::from(plain(word) == name),
+        }
+        if functions > 1 || names > 1 {
+            return true;
+        }
+    }
+    !matches!(item.kind, ItemKind::Fn | ItemKind::Const | ItemKind::Static)
 }
 
 /// Whether an item may do something by itself.

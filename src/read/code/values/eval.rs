@@ -423,9 +423,7 @@ impl<'p> Tracer<'p> {
         /// So many records are looked at.
         const RECORDS: usize = 8;
         let unit = &at.unit;
-        let small = name.to_lowercase();
-        let is_seen = Words::of(unit.language).search.iter().any(|word| small.contains(&**word));
-        if !is_seen || unit.is_changed(name) {
+        if !Words::of(unit.language).searches_for(name) || unit.is_changed(name) {
             return None;
         }
         let is_own = |id: Id| {

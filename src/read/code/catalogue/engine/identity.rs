@@ -9,7 +9,7 @@ use super::super::index::{Entry, How, last};
 use super::Engine;
 use super::spot::Spot;
 use crate::facts::Confidence;
-use crate::read::code::packages::{From, Package, Version};
+use crate::read::code::packages::{Package, Version};
 use crate::read::code::tree::{Id, Kind, Name, Unit};
 
 /// Something in code that is of a shape.
@@ -187,16 +187,9 @@ impl<'p> Engine<'p> {
         }
         let Some(package) = self.package(unit) else { return Some((None, Confidence::Medium)) };
         let first = path.split("::").next().unwrap_or_default();
-        let is_it = |dependency: &crate::read::code::packages::Dependency| {
-            dependency.from == From::Outside
-                && library.packages.iter().any(|package| {
-                    package.is(&dependency.package)
-                        && dependency.version.is_none_or(|version| package.versions.contain(version))
-                })
-        };
         let dependency = match package.dependencies.get(first) {
-            Some(dependency) => Some(dependency).filter(|dependency| is_it(dependency)),
-            None => package.dependencies.values().find(|dependency| is_it(dependency)),
+            Some(dependency) => Some(dependency).filter(|dependency| library.is(dependency)),
+            None => package.dependencies.values().find(|dependency| library.is(dependency)),
         }?;
         Some((dependency.version.filter(|_| dependency.locked), Confidence::High))
     }

@@ -7,6 +7,7 @@ use super::says::combine;
 use super::shape::{On, Shape, shape};
 use super::versions::{KINDS, PackageRef};
 use super::{name, path, texts};
+use crate::read::code::packages::{Dependency, From, Package};
 use crate::read::data::tree::{Entry, Node};
 use crate::read::vocabulary::{Faults, quoted};
 
@@ -61,6 +62,21 @@ impl Library {
     /// The shape of an id.
     pub fn shape(&self, id: &str) -> Option<&Shape> {
         self.shapes.iter().find(|shape| shape.id.as_deref() == Some(id))
+    }
+
+    /// Whether a dependency is what the library is known for.
+    pub fn is(&self, dependency: &Dependency) -> bool {
+        dependency.from == From::Outside
+            && self.packages.iter().any(|package| {
+                package.is(&dependency.package)
+                    && dependency.version.is_none_or(|version| package.versions.contain(version))
+            })
+    }
+
+    /// Whether the code of a package may use it; of no package that is known, any code may.
+    pub fn may_be_used_by(&self, package: Option<&Package>) -> bool {
+        let depends = |package: &Package| package.dependencies.values().any(|dependency| self.is(dependency));
+        self.packages.is_empty() || package.is_none_or(depends)
     }
 }
 
