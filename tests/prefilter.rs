@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use retrylint::facts::PolicyKind;
 use retrylint::read::Words;
 use retrylint::scan::{Scan, ScanSettings, scan};
 
@@ -41,4 +42,21 @@ fn the_number_of_threads_changes_nothing() {
     let many = testdata(|settings| settings.threads = 16);
     assert_eq!(one.counts, many.counts);
     assert_eq!(one.facts, many.facts);
+}
+
+#[test]
+fn each_sign_of_a_site_is_enough_for_its_file_to_be_read() {
+    let scan = testdata(|settings| settings.paths = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/prefilter/code")]);
+    let sites = scan.facts.policies.iter().map(|policy| {
+        let path = &scan.facts.file(policy.span.file).unwrap().path;
+        (path.rsplit('/').next().unwrap(), policy.kind)
+    });
+    // Nothing stands in `missed.rs`.
+    let expected = [
+        ("aliased.rs", PolicyKind::Loop),
+        ("client.rs", PolicyKind::TimeLimit),
+        ("made.rs", PolicyKind::Library),
+        ("recursive.rs", PolicyKind::Loop),
+    ];
+    assert_eq!(sites.collect::<Vec<_>>(), expected);
 }

@@ -251,7 +251,11 @@ impl CodeFile {
                 }
                 let module = (language.module)(package.map(|(_, package)| package), &self.whole);
                 let input = Input { file: id, text: &text, module: &module, package };
-                let wanted = Wanted { problems: named, tests: reader.settings.include_tests };
+                let wanted = Wanted {
+                    problems: named,
+                    tests: reader.settings.include_tests,
+                    whatever_it_needs: !reader.settings.prefilter,
+                };
                 let facts = catch_unwind(AssertUnwindSafe(|| reader.project.read(language, input, wanted)))
                     .unwrap_or_else(|_| problem(id, BUG.to_string(), true));
                 if facts == Facts::default() {

@@ -16,7 +16,13 @@ pub enum Contents {
 pub fn read(path: &Path, max: u64, speaks: impl Fn(&str) -> bool) -> Contents {
     let mut bytes = Vec::new();
     // One byte more than allowed tells a file that is too large, whatever its metadata says.
-    let read = std::fs::File::open(path).and_then(|file| file.take(max.saturating_add(1)).read_to_end(&mut bytes));
+    let most = max.saturating_add(1);
+    let read = std::fs::File::open(path).and_then(|file| {
+        // With room for all of it, it is read at once; the byte more is the end of it.
+        let size = file.metadata().map_or(0, |about| about.len().saturating_add(1).min(most));
+        bytes.reserve(usize::try_from(size).unwrap_or_default());
+        file.take(most).read_to_end(&mut bytes)
+    });
     match read {
         Err(error) => Contents::Unreadable {
             message: match error.kind() {

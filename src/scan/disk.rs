@@ -1,8 +1,9 @@
 //! The disk, as code is looked up on it: by whole paths, `/` between their parts.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::contents::{self, Contents};
 use crate::read::code::files::Files;
@@ -13,8 +14,8 @@ use crate::source::FileId;
 pub struct Disk {
     /// Larger files are not read.
     max_file_size: u64,
-    numbers: HashMap<Arc<str>, FileId>,
-    paths: HashMap<FileId, Arc<str>>,
+    numbers: FxHashMap<Arc<str>, FileId>,
+    paths: FxHashMap<FileId, Arc<str>>,
     /// What stands in for a file: standard input.
     given: Option<(Arc<str>, Arc<str>)>,
 }

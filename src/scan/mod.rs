@@ -52,7 +52,8 @@ pub struct ScanSettings {
     pub max_file_size: u64,
     /// Threads; 0 for one per core.
     pub threads: usize,
-    /// Whether files without any of the dialects' words are left unparsed. Off only to show that it changes nothing.
+    /// Whether files without any of the dialects' words are left unparsed, and code in which no site may stand. Off only to show
+    /// that it changes nothing.
     pub prefilter: bool,
     /// Whether test code is read too.
     pub include_tests: bool,

@@ -1,7 +1,8 @@
 //! Building a [`Unit`]: nodes in post-order, names shared. Used by the lowerings, and by tests that write trees by hand.
 
-use std::collections::HashSet;
 use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
 
 use super::index::Index;
 use super::packages::PackageId;
@@ -17,7 +18,7 @@ pub struct Mark(Id);
 #[derive(Debug)]
 pub struct Builder {
     unit: Unit,
-    names: HashSet<Sym>,
+    names: FxHashSet<Sym>,
     in_macro: u32,
 }
 
@@ -39,7 +40,7 @@ impl Builder {
             lent: Vec::new(),
             index: Index::default(),
         };
-        Builder { unit, names: HashSet::new(), in_macro: 0 }
+        Builder { unit, names: FxHashSet::default(), in_macro: 0 }
     }
 
     /// A shared name.

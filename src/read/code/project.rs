@@ -36,8 +36,8 @@ pub trait Finder: Debug + Send + Sync {
     fn outside(&self, packages: &Packages, from: &Unit, full: &str) -> Option<Sym>;
     /// The names of the functions of a type of the project; see [`Project::methods`].
     fn methods(&self, packages: &Packages, from: &Unit, full: &str) -> Vec<Sym>;
-    /// The calls of a function that `from` defines, by its full path.
-    fn callers(&self, packages: &Packages, from: &Unit, full: &str) -> Callers;
+    /// The calls of a function that `from` defines, by its full path. `all_or_none`: none is as good as some of them.
+    fn callers(&self, packages: &Packages, from: &Unit, full: &str, all_or_none: bool) -> Callers;
     /// Whether only tests have a file: `#[cfg(test)] mod tests;` stands where it is named.
     fn is_test(&self, packages: &Packages, file: FileId) -> bool;
     /// The texts of all files in which something was found: spans may point into them.
@@ -117,7 +117,13 @@ impl Project {
 
     /// Who calls a function of the unit, given by its full path.
     pub fn callers(&self, unit: &Arc<Unit>, full: &str) -> Callers {
-        self.finder(unit).map_or_else(Callers::default, |finder| finder.callers(&self.packages, unit, full))
+        self.finder(unit).map_or_else(Callers::default, |finder| finder.callers(&self.packages, unit, full, false))
+    }
+
+    /// The same if it is known that nobody else does; this is found out much sooner.
+    pub fn all_callers(&self, unit: &Arc<Unit>, full: &str) -> Option<Vec<Place>> {
+        let callers = self.finder(unit)?.callers(&self.packages, unit, full, true);
+        callers.all.then_some(callers.places)
     }
 
     /// Whether only tests have the file of a unit.

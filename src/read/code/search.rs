@@ -11,8 +11,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::catalogue::{Catalogue, telling};
 use super::catalogue::format::Library;
+use super::catalogue::{Catalogue, telling};
 use super::hits::Hits;
 use super::packages::{Package, PackageId, Packages};
 use super::words::Words;
@@ -46,6 +46,12 @@ impl Search {
     /// For these words; every item that holds one may hold a site.
     pub fn all_with<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         Search { words: Hits::new(words), needs: None }
+    }
+
+    /// The same, but that every item which holds a word may hold a site.
+    #[must_use]
+    pub fn whatever_it_needs(&self) -> Self {
+        Search { needs: None, ..self.clone() }
     }
 
     /// For what a language calls retrying, and for these libraries.

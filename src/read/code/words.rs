@@ -1,11 +1,11 @@
 //! The words of a language, as data: `rules/languages/<language>.toml`. The vocabulary of those files is closed: what a section
 //! may say stands in the types below, and an unknown key is an error that a test finds.
 
-use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::LazyLock;
 
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 pub mod loops;
@@ -83,20 +83,20 @@ pub fn ends(path: &str) -> impl Iterator<Item = &str> {
 
 /// Words by what they mean: the file gives a list of words for each meaning, and names no word twice.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "HashMap<T, Vec<String>>", bound = "T: Copy + Eq + Hash + Debug + Deserialize<'de>")]
-pub struct Table<T>(HashMap<String, T>);
+#[serde(try_from = "FxHashMap<T, Vec<String>>", bound = "T: Copy + Eq + Hash + Debug + Deserialize<'de>")]
+pub struct Table<T>(FxHashMap<String, T>);
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Table(HashMap::new())
+        Table(FxHashMap::default())
     }
 }
 
-impl<T: Copy + Debug> TryFrom<HashMap<T, Vec<String>>> for Table<T> {
+impl<T: Copy + Debug> TryFrom<FxHashMap<T, Vec<String>>> for Table<T> {
     type Error = String;
 
-    fn try_from(lists: HashMap<T, Vec<String>>) -> Result<Self, String> {
-        let mut all = HashMap::new();
+    fn try_from(lists: FxHashMap<T, Vec<String>>) -> Result<Self, String> {
+        let mut all = FxHashMap::default();
         for (meaning, words) in lists {
             for word in words {
                 if let Some(other) = all.get(&word) {
@@ -127,7 +127,7 @@ impl<T: Copy> Table<T> {
 }
 
 /// The entry of a table for a path: the one that names most of its end.
-pub fn entry<'a, T>(table: &'a HashMap<String, T>, path: &str) -> Option<&'a T> {
+pub fn entry<'a, T>(table: &'a FxHashMap<String, T>, path: &str) -> Option<&'a T> {
     ends(path).find_map(|end| table.get(end))
 }
 

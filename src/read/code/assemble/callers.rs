@@ -193,8 +193,7 @@ pub(super) fn enclosed(
 /// Whether a call is the only one of a function.
 fn is_only_call(project: &Project, function: &Place, call: &Place) -> bool {
     let Some(path) = path(function) else { return false };
-    let callers = project.callers(&function.unit, path);
-    let mut places = callers.places.iter().filter(|place| !is_test(place));
-    let is_it = places.next().is_some_and(|first| first.span() == call.span());
-    callers.all && is_it && places.next().is_none()
+    let Some(callers) = project.all_callers(&function.unit, path) else { return false };
+    let mut places = callers.iter().filter(|place| !is_test(place));
+    places.next().is_some_and(|first| first.span() == call.span()) && places.next().is_none()
 }

@@ -1,8 +1,9 @@
 //! [`Catalogue`]: all libraries, looked up by the last part of a path or by the name of a method, so that a unit is walked once
 //! however many libraries there are.
 
-use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
+
+use rustc_hash::FxHashMap;
 
 use super::format::{Library, Shape};
 use super::{files, format};
@@ -11,8 +12,8 @@ use super::{files, format};
 #[derive(Debug)]
 pub struct Catalogue {
     libraries: Vec<Arc<Library>>,
-    paths: HashMap<Box<str>, Vec<Entry>>,
-    methods: HashMap<Box<str>, Vec<Entry>>,
+    paths: FxHashMap<Box<str>, Vec<Entry>>,
+    methods: FxHashMap<Box<str>, Vec<Entry>>,
 }
 
 /// How a shape is written in code.
@@ -59,7 +60,7 @@ impl Catalogue {
 
     /// These libraries and no others.
     pub fn of(libraries: Vec<Arc<Library>>) -> Self {
-        let mut catalogue = Catalogue { libraries: Vec::new(), paths: HashMap::new(), methods: HashMap::new() };
+        let mut catalogue = Catalogue { libraries: Vec::new(), paths: FxHashMap::default(), methods: FxHashMap::default() };
         for (library, all) in libraries.iter().enumerate() {
             for (shape, one) in all.shapes.iter().enumerate() {
                 let paths = [

@@ -34,12 +34,13 @@ impl Index {
                 self.members.push((number(name_of(owner, text), name_of(item, text)), file));
             }
         }
-        let mut seen: BTreeSet<(u32, bool)> = BTreeSet::new();
-        for (word, is_call) in words(text, &outline) {
-            if seen.insert((number("", plain(word.of(text))), is_call)) {
-                let list = if is_call { &mut self.calls } else { &mut self.mentions };
-                list.push((number("", plain(word.of(text))), file));
-            }
+        let named = words(text, &outline).map(|(word, is_call)| (number("", plain(word.of(text))), is_call));
+        let mut all: Vec<(u32, bool)> = named.collect();
+        all.sort_unstable();
+        all.dedup();
+        for (number, is_call) in all {
+            let list = if is_call { &mut self.calls } else { &mut self.mentions };
+            list.push((number, file));
         }
     }
 
@@ -106,12 +107,19 @@ pub fn words<'t>(text: &'t str, outline: &'t Outline) -> impl Iterator<Item = (T
                 continue;
             }
             let mut ahead = scanner.clone();
-            let next: [Option<TokenKind>; 3] = std::array::from_fn(|_| ahead.code().map(|token| token.kind));
-            let is_call = match next {
-                [Some(TokenKind::Open(b'(')), ..] => true,
-                [Some(TokenKind::Sign(b':')), Some(TokenKind::Sign(b':')), Some(TokenKind::Sign(b'<'))] => true,
-                // A path, a field, a macro: no function.
-                [Some(TokenKind::Sign(b':' | b'!')), ..] => continue,
+            let mut next = || ahead.code().map(|token| token.kind);
+            let is_call = match next() {
+                Some(TokenKind::Open(b'(')) => true,
+                Some(TokenKind::Sign(b':')) => {
+                    // A path, unless it is only the types that a function is called with.
+                    let behind = [next(), next()];
+                    if behind != [Some(TokenKind::Sign(b':')), Some(TokenKind::Sign(b'<'))] {
+                        continue;
+                    }
+                    true
+                }
+                // A macro, a field: no function.
+                Some(TokenKind::Sign(b'!')) => continue,
                 _ if before == TokenKind::Sign(b'.') => continue,
                 _ => false,
             };
@@ -159,8 +167,9 @@ impl Target {
         }
     }
 
-    /// Its callers.
-    pub fn callers(&self, modules: &Modules, packages: &Packages) -> Callers {
+    /// Its callers. `all_or_none`: those of which it is not known that there are no others are not wanted, and not looked for
+    /// any further once that is clear.
+    pub fn callers(&self, modules: &Modules, packages: &Packages, all_or_none: bool) -> Callers {
         let Some(item) = self.source.outline.get(self.item) else { return Callers::default() };
         let name = name_of(item, &self.source.text).to_owned();
         let owner = item.parent.and_then(|id| self.source.outline.get(id)).filter(|around| has_members(around));
@@ -168,27 +177,35 @@ impl Target {
         let is_shared = self.is_shared(item);
         let has_library = packages.get(self.package).is_some_and(|package| package.library.is_some());
         let mut all = !(is_shared && has_library);
+        if all_or_none && !all {
+            return Callers::default();
+        }
         let mut places = Vec::new();
         let number = number("", &name);
         for package in self.packages(modules, packages, is_shared && has_library) {
             let index = modules.index(packages, Some(package));
             all &= of(&index.mentions, number).next().is_none();
             let files: Vec<FileId> = of(&index.calls, number).take(MOST_FILES + 1).collect();
-            if files.len() > MOST_FILES {
+            if let Some((_, is_of_trait)) = &owner {
+                // Whose method it is cannot be seen in other files.
+                let is_own = files.iter().all(|file| *file == self.source.file);
+                all &= files.is_empty() || (is_own && !is_shared && !is_of_trait);
+            }
+            if files.len() > MOST_FILES || (all_or_none && !all) {
                 return Callers::default();
             }
             for source in files.into_iter().filter_map(|file| modules.source_of(file)) {
                 let is_own = source.file == self.source.file;
-                if let Some((owner, is_of_trait)) = &owner {
-                    // Whose method it is cannot be seen; that the file speaks of the type is as good.
-                    all &= is_own && !is_shared && !is_of_trait;
-                    if !is_own && !speaks_of(&source, owner) {
-                        continue;
-                    }
+                // That the file speaks of the type is as good as to see whose method it is.
+                if owner.as_ref().is_some_and(|(owner, _)| !is_own && !speaks_of(&source, owner)) {
+                    continue;
                 }
                 let owner = owner.as_ref().map(|(owner, _)| &**owner);
                 let calls = Calls { modules, packages, target: self, name: &name, owner };
                 all &= calls.of(&source, &mut places);
+                if all_or_none && !all {
+                    return Callers::default();
+                }
             }
         }
         places.sort_by_key(Place::span);

@@ -196,7 +196,7 @@ fn expect(items: &[syn::Item], start: usize, out: &mut Vec<Known>) {
 #[test]
 fn real_sources_come_out_the_same_by_ranges_and_as_a_whole() {
     let words = words();
-    let sources = sources(|text| words.is_match(text));
+    let sources = sources(|text| words.words.is_match(text));
     let compared = AtomicUsize::new(0);
     each(&sources, |text| both_ways_agree(text, &compared));
     match compared.into_inner() {

@@ -2,9 +2,11 @@
 //!
 //! Threads share a finder. Everything that it keeps follows from the texts alone, so that no answer depends on who asked first.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rustc_hash::FxHashMap;
 
 use super::callers::{self, Index};
 use super::find::{Crate, Hit, Search};
@@ -22,7 +24,7 @@ const LONGEST: usize = 64;
 
 /// What is made once for each key, by whichever thread needs it first; the others wait.
 #[derive(Debug)]
-struct Once<K, V>(Mutex<HashMap<K, Arc<OnceLock<V>>>>);
+struct Once<K, V>(Mutex<FxHashMap<K, Arc<OnceLock<V>>>>);
 
 impl<K, V> Default for Once<K, V> {
     fn default() -> Self {
@@ -45,7 +47,7 @@ impl<K: Eq + Hash, V: Clone> Once<K, V> {
 type Asked = (Arc<[Crate]>, PackageId, String);
 
 /// The files of each package, with their modules.
-type Members = HashMap<Option<PackageId>, Vec<(FileId, Arc<str>)>>;
+type Members = FxHashMap<Option<PackageId>, Vec<(FileId, Arc<str>)>>;
 
 /// Finds what paths name.
 #[derive(Debug)]
@@ -54,11 +56,12 @@ pub struct Modules {
     sources: Once<FileId, Option<Arc<Source>>>,
     items: Once<(FileId, u32), Option<Arc<Unit>>>,
     indices: Once<Option<PackageId>, Arc<Index>>,
-    callers: Once<(FileId, u32), Callers>,
+    /// By the function, and whether all were asked for or none.
+    callers: Once<(FileId, u32, bool), Callers>,
     homes: Once<FileId, Arc<[Crate]>>,
     hits: Once<Asked, Option<Hit>>,
     members: OnceLock<Members>,
-    dependents: OnceLock<HashMap<PackageId, Vec<PackageId>>>,
+    dependents: OnceLock<FxHashMap<PackageId, Vec<PackageId>>>,
     shown: Mutex<BTreeSet<FileId>>,
 }
 
@@ -102,7 +105,7 @@ impl Modules {
     /// The files of a package; those of no package for none.
     pub(super) fn files_of(&self, packages: &Packages, package: Option<PackageId>) -> &[(FileId, Arc<str>)] {
         let members = self.members.get_or_init(|| {
-            let mut members: HashMap<Option<PackageId>, Vec<(FileId, Arc<str>)>> = HashMap::new();
+            let mut members: FxHashMap<Option<PackageId>, Vec<(FileId, Arc<str>)>> = FxHashMap::default();
             for (file, path) in self.files.sources() {
                 members.entry(packages.of(&path)).or_default().push((file, path));
             }
@@ -114,7 +117,7 @@ impl Modules {
     /// The packages that depend on one.
     pub(super) fn dependents(&self, packages: &Packages, on: PackageId) -> &[PackageId] {
         let dependents = self.dependents.get_or_init(|| {
-            let mut dependents: HashMap<PackageId, Vec<PackageId>> = HashMap::new();
+            let mut dependents: FxHashMap<PackageId, Vec<PackageId>> = FxHashMap::default();
             for (id, package) in packages.iter() {
                 for dependency in package.dependencies.values() {
                     if let From::Inside(Some(on)) = dependency.from {
@@ -159,7 +162,7 @@ impl Modules {
             let package = packages.of(&source.path).and_then(|id| Some((id, packages.get(id)?)));
             let module = layout::module(package.map(|(_, package)| package), &source.path);
             let input = Input { file: source.file, text: &source.text, module: &module, package };
-            super::item(input, &source.outline, &path(source, item)?).map(Arc::new)
+            super::item(input, &source.outline, source.names(input), &path(source, item)?).map(Arc::new)
         })
     }
 
@@ -274,9 +277,10 @@ impl Finder for Modules {
         source.methods(owner).map(Sym::from).collect()
     }
 
-    fn callers(&self, packages: &Packages, from: &Unit, full: &str) -> Callers {
+    fn callers(&self, packages: &Packages, from: &Unit, full: &str, all_or_none: bool) -> Callers {
         let Some(target) = callers::Target::new(self, packages, from, full) else { return Callers::default() };
-        self.callers.get((target.source.file, target.item), || target.callers(self, packages))
+        let key = (target.source.file, target.item, all_or_none);
+        self.callers.get(key, || target.callers(self, packages, all_or_none))
     }
 
     fn is_test(&self, packages: &Packages, file: FileId) -> bool {

@@ -40,6 +40,7 @@ use super::tree::Unit;
 use crate::facts::{Facts, FileKind, Problem};
 use crate::source::FileId;
 use items::Outline;
+use names::Names;
 use parse::Reading;
 
 /// The stack, in bytes, that a thread needs which calls [`read`] or [`item`].
@@ -115,9 +116,13 @@ pub fn read(input: Input<'_>, search: &Search, how: How) -> Read {
 
 /// Reads one item of a file, and the imports of the file: a function, constant, static, type, trait, or what stands in an impl or
 /// trait. `path` is its path within the module of the file: `MAX`, `inner::MAX`, `Client::send`. All that go by that path are
-/// read: there may be one for each platform. None if there is none.
-pub fn item(input: Input<'_>, outline: &Outline, path: &str) -> Option<Unit> {
+/// read: there may be one for each platform. None if there is none. `names`: what names mean in the file, if that is known.
+pub fn item(input: Input<'_>, outline: &Outline, names: Option<Arc<Names>>, path: &str) -> Option<Unit> {
     let is_taken = select::named(input.text, outline, path)?;
+    let known = names.and_then(|names| Reading::new(input, outline).known(is_taken.clone(), names));
+    if known.is_some() {
+        return known;
+    }
     let mut reading = Reading::new(input, outline);
     reading.items(is_taken);
     Some(reading.finish().0)

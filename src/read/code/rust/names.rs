@@ -7,7 +7,8 @@
 
 mod scope;
 
-use std::collections::{HashMap, HashSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::read::code::build::Builder;
 use crate::read::code::packages::{From, Package};
@@ -22,16 +23,16 @@ const FURTHEST: u32 = 8;
 const LONGEST: usize = 64;
 
 /// What a file and its package say about names.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Names {
     /// From the name in code to the canonical first part.
-    crates: HashMap<String, String>,
+    crates: FxHashMap<String, String>,
     /// Whether the package, and so all crates that there are, is known.
     is_packaged: bool,
     /// `macro_rules!` of the file.
-    macros: HashSet<String>,
+    macros: FxHashSet<String>,
     /// By the path of the module; inline modules have their own.
-    modules: HashMap<String, Scope>,
+    modules: FxHashMap<String, Scope>,
     /// The modules in the order in which they were first heard of.
     order: Vec<String>,
 }

@@ -1,5 +1,7 @@
 //! Items into trees: what the guard lets pass is cut out, parsed and lowered, in as few pieces as possible.
 
+use std::sync::Arc;
+
 use proc_macro2::{LexError, Span as Place, TokenStream};
 
 use super::Input;
@@ -22,7 +24,7 @@ const MOST_PROBLEMS: usize = 20;
 pub struct Reading<'a> {
     input: Input<'a>,
     outline: &'a Outline,
-    names: Names,
+    names: Arc<Names>,
     builder: Builder,
     problems: Vec<Problem>,
     is_template: Option<bool>,
@@ -40,7 +42,7 @@ impl<'a> Reading<'a> {
     pub fn new(input: Input<'a>, outline: &'a Outline) -> Self {
         let mut builder = Builder::new(input.file, lower::LANGUAGE, input.package.map(|(id, _)| id), input.module);
         outline.tests(input.text).for_each(|test| builder.test(test));
-        let names = Names::new(input.package.map(|(_, package)| package));
+        let names = Arc::new(Names::new(input.package.map(|(_, package)| package)));
         let mut reading = Reading { input, outline, names, builder, problems: Vec::new(), is_template: None };
         if let Some(broken) = outline.broken {
             let found = input.text.get(broken..).and_then(|rest| rest.chars().next()).unwrap_or(' ');
@@ -52,6 +54,35 @@ impl<'a> Reading<'a> {
             reading.problem(at(broken, broken + found.len_utf8()), why, false);
         }
         reading
+    }
+
+    /// What names mean in a file, whatever is read of it. None if its imports do not parse at once.
+    pub fn names_of(input: Input<'a>, outline: &'a Outline) -> Option<Arc<Names>> {
+        let mut reading = Reading::new(input, outline);
+        reading.define();
+        let mut imports: Vec<bool> = outline.items.iter().map(|item| outline.gives_name(item)).collect();
+        reading.refuse(&mut imports);
+        let cut = cut(input.text, outline, &imports, 0..outline.items.len() as u32);
+        if !cut.text().is_empty() {
+            reading.import(&cut).ok()?;
+        }
+        Some(reading.names)
+    }
+
+    /// Reads these items, where it is known already what names mean. None if they do not parse at once.
+    pub fn known(mut self, mut is_taken: Vec<bool>, names: Arc<Names>) -> Option<Unit> {
+        self.mark_tests(&is_taken);
+        for (taken, item) in is_taken.iter_mut().zip(&self.outline.items) {
+            *taken &= !self.outline.gives_name(item);
+        }
+        self.names = names;
+        self.names.tell(&mut self.builder);
+        self.refuse(&mut is_taken);
+        let cut = cut(self.input.text, self.outline, &is_taken, 0..self.outline.items.len() as u32);
+        if !cut.text().is_empty() {
+            self.piece(&cut, false).ok()?;
+        }
+        Some(self.builder.finish())
     }
 
     /// Marks the statements of these items that are test code by themselves.
@@ -66,6 +97,7 @@ impl<'a> Reading<'a> {
 
     /// Tells the names what the file defines, whether it is parsed or not.
     fn define(&mut self) {
+        let names = Arc::make_mut(&mut self.names);
         let mut modules: Vec<(u32, String)> = Vec::new();
         for (id, item) in (0u32..).zip(&self.outline.items) {
             while modules.pop_if(|(next, _)| *next <= id).is_some() {}
@@ -77,14 +109,14 @@ impl<'a> Reading<'a> {
             }
             let name = name_of(item, self.input.text);
             match item.kind {
-                ItemKind::MacroRules => self.names.define_macro(name),
-                ItemKind::Mod => self.names.define_module(module, name),
+                ItemKind::MacroRules => names.define_macro(name),
+                ItemKind::Mod => names.define_module(module, name),
                 ItemKind::Fn
                 | ItemKind::Trait
                 | ItemKind::Const
                 | ItemKind::Static
                 | ItemKind::Struct
-                | ItemKind::Enum => self.names.define(module, name),
+                | ItemKind::Enum => names.define(module, name),
                 // Imports and aliases are always parsed: these tell where they lead.
                 ItemKind::Type
                 | ItemKind::Use
@@ -219,8 +251,9 @@ impl<'a> Reading<'a> {
         let parsed = parse(cut);
         if let Ok(items) = &parsed {
             if names {
-                items.iter().for_each(|item| self.names.add(self.input.module, item));
-                self.names.tell(&mut self.builder);
+                let names = Arc::make_mut(&mut self.names);
+                items.iter().for_each(|item| names.add(self.input.module, item));
+                names.tell(&mut self.builder);
             }
             let to_file = |place: Place| cut.at(place.byte_range());
             lower::items(&mut self.builder, &self.names, self.input.module, &to_file, items);
@@ -233,7 +266,8 @@ impl<'a> Reading<'a> {
     fn import(&mut self, cut: &Cut) -> Result<(), Fault> {
         let parsed = parse(cut);
         if let Ok(items) = &parsed {
-            items.iter().for_each(|item| self.names.add(self.input.module, item));
+            let names = Arc::make_mut(&mut self.names);
+            items.iter().for_each(|item| names.add(self.input.module, item));
         }
         proc_macro2::extra::invalidate_current_thread_spans();
         parsed.map(|_| ())

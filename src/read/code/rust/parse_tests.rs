@@ -318,7 +318,7 @@ fn broken() { ( ; }
         ("Client::Nothing", None),
         ("broken", Some("")),
     ] {
-        let unit = on_large_stack(|| item(input(source), &Outline::of(source), path));
+        let unit = on_large_stack(|| both_ways(source, path));
         match (path, &unit) {
             ("Client::N", Some(unit)) => assert_eq!(unit.items.len(), 1),
             (_, unit) => assert_eq!(unit.as_ref().map(shapes).as_deref(), expected, "{path}"),
@@ -334,11 +334,29 @@ fn broken() { ( ; }
         ("inner::more::DEEP", 1),
         ("inner::Client::far", 1),
     ] {
-        let unit = on_large_stack(|| item(input(source), &Outline::of(source), path)).unwrap();
+        let unit = on_large_stack(|| both_ways(source, path)).unwrap();
         assert_eq!(unit.items.len(), count, "{path}: {}", shapes(&unit));
         assert_eq!(unit.imports.len(), 1);
         assert_eq!(faults(&unit), [""; 0]);
         let first = unit.items[0];
         assert!(!shape(&unit, first).is_empty());
     }
+}
+
+/// An item, which comes out the same whether it is known already what names mean in its file or not.
+fn both_ways(source: &str, path: &str) -> Option<Unit> {
+    let outline = Outline::of(source);
+    let names = Reading::names_of(input(source), &outline);
+    assert!(names.is_some());
+    let known = item(input(source), &outline, names, path);
+    assert_eq!(known, item(input(source), &outline, None, path), "{path}");
+    known
+}
+
+#[test]
+fn names_are_known_if_the_imports_parse() {
+    let names = |source: &str| on_large_stack(|| Reading::names_of(input(source), &Outline::of(source)).is_some());
+    assert!(names("use a::b; fn f() { ( ; }"));
+    assert!(names(""));
+    assert!(!names("use a::b c; fn f() {}"));
 }

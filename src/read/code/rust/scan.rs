@@ -229,8 +229,11 @@ impl<'t> Scanner<'t> {
         loop {
             let rest = self.rest(at);
             at += rest.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(rest.len());
+            if self.byte(at).is_none_or(|byte| byte.is_ascii()) {
+                return at;
+            }
             match self.char(at) {
-                Some(char) if !char.is_ascii() && is_word(char) => at += char.len_utf8(),
+                Some(char) if is_word(char) => at += char.len_utf8(),
                 _ => return at,
             }
         }
@@ -303,6 +306,9 @@ impl Scanner<'_> {
     /// What begins with the letter at `at`: a word, or a literal with a prefix.
     fn word(&self, at: usize) -> (Kind, usize) {
         let end = self.letters_end(at);
+        if !matches!(self.byte(end), Some(b'"' | b'\'' | b'#')) {
+            return (Kind::Word, end);
+        }
         let word = self.text.get(at..end).unwrap_or_default();
         match (word, self.byte(end)) {
             ("b" | "c", Some(b'"')) => (Kind::Literal, self.word_end(self.text_end(end, None))),

@@ -1,5 +1,9 @@
 use super::*;
+use crate::read::code::catalogue::Catalogue;
+use crate::read::code::packages::Packages;
 use crate::read::code::rust::items::name_of;
+use crate::read::code::search::Searches;
+use crate::read::code::words::Words;
 
 fn chosen(source: &str) -> Vec<&str> {
     let outline = Outline::of(source);
@@ -66,4 +70,45 @@ fn of_many_constants_those_are_read_that_are_named() {
     assert_eq!(chosen(&source), ["C7", "C9", "C11", "a"]);
     let few = "const A: u8 = 1; fn a() { retry() }";
     assert_eq!(chosen(few), ["A", "a"]);
+}
+
+#[test]
+fn a_file_is_read_if_a_site_may_stand_in_what_is_taken_of_it() {
+    let words = Words::of("rust");
+    let searches = Searches::new(words, &Catalogue::of(Vec::new()), &Packages::default());
+    let may_hold = |source: &str| {
+        let outline = Outline::of(source);
+        let is_taken = worth_reading(source, &outline, &searches.of(None).words);
+        assert!(is_taken.contains(&true), "{source}");
+        may_hold_site(source, &outline, &is_taken, searches.of(None))
+    };
+    for source in [
+        "fn a() { loop { sleep() } }",
+        "fn a() { for attempt in 0..3 { op() } }",
+        // It calls itself.
+        "fn a(attempt: u8) { op().or_else(|_| a(attempt + 1)) }",
+        "impl A { fn send(&self, attempt: u8) { self.send(attempt + 1) } }",
+        "fn a() { fn b(attempt: u8) { b(attempt + 1) } }",
+        // What is renamed outside of the function that names it.
+        "use tokio::time::sleep as nap; fn a() { loop { timeout(op()); nap() } }",
+        "type Nap = DelayStrategy; fn a() { timeout(Nap::new()) }",
+        // Constants are read with the functions.
+        "static A: Lazy<B> = Lazy::new(|| loop { pause() }); fn a() { timeout() }",
+        "impl Retry for A { fn a() { with_retry(op) } }",
+        "task! { loop { sleep() } }",
+    ] {
+        assert!(may_hold(source), "{source}");
+    }
+    for source in [
+        "fn a() { sleep() }",
+        "fn a(attempt: u8) { op().or_else(|_| b(attempt + 1)) }",
+        "impl A { fn send(&self, attempt: u8) { self.post(attempt + 1) } }",
+        "impl A for B { fn a() { attempt() } }",
+        "fn a() { /* loop */ sleep(\"for\") }",
+        "use tokio::time::sleep; fn a() { loop { timeout(op()); nap() } }",
+        "type Nap = Time; fn a() { timeout(Nap::new()) }",
+        "static A: Lazy<B> = Lazy::new(|| pause()); fn a() { timeout() }",
+    ] {
+        assert!(!may_hold(source), "{source}");
+    }
 }

@@ -1,10 +1,14 @@
 //! A file as far as names lead into it: its items by name, its imports by scope.
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxHashMap;
 
 use super::callers::{plain, words};
 use super::items::{Item, ItemKind, Outline, name_of};
+use super::Input;
+use super::names::Names;
+use super::parse::Reading;
 use super::uses::{self, Use};
 use crate::source::FileId;
 
@@ -22,19 +26,20 @@ pub struct Source {
     pub text: Arc<str>,
     /// Its items.
     pub outline: Outline,
-    named: HashMap<(Scope, String), Vec<u32>>,
-    members: HashMap<(String, String), Vec<u32>>,
-    uses: HashMap<Scope, Vec<Use>>,
-    calls: OnceLock<HashMap<String, Vec<usize>>>,
+    named: FxHashMap<(Scope, String), Vec<u32>>,
+    members: FxHashMap<(String, String), Vec<u32>>,
+    uses: FxHashMap<Scope, Vec<Use>>,
+    names: OnceLock<Option<Arc<Names>>>,
+    calls: OnceLock<FxHashMap<String, Vec<usize>>>,
 }
 
 impl Source {
     /// From its text.
     pub fn new(file: FileId, path: Arc<str>, text: Arc<str>) -> Self {
         let outline = Outline::of(&text);
-        let mut named: HashMap<(Scope, String), Vec<u32>> = HashMap::new();
-        let mut members: HashMap<(String, String), Vec<u32>> = HashMap::new();
-        let mut uses: HashMap<Scope, Vec<Use>> = HashMap::new();
+        let mut named: FxHashMap<(Scope, String), Vec<u32>> = FxHashMap::default();
+        let mut members: FxHashMap<(String, String), Vec<u32>> = FxHashMap::default();
+        let mut uses: FxHashMap<Scope, Vec<Use>> = FxHashMap::default();
         for (id, item) in (0u32..).zip(&outline.items) {
             let name = name_of(item, &text);
             match item.kind {
@@ -52,7 +57,7 @@ impl Source {
                 named.entry((item.parent, name.to_owned())).or_default().push(id);
             }
         }
-        Source { file, path, text, outline, named, members, uses, calls: OnceLock::new() }
+        Source { file, path, text, outline, named, members, uses, names: OnceLock::new(), calls: OnceLock::new() }
     }
 
     /// The items of a name in a scope; those that are no test code, if there are any.
@@ -100,10 +105,15 @@ impl Source {
         self.uses.get(&scope).map_or(&[], Vec::as_slice)
     }
 
+    /// What names mean in it, read once. `input`: the file. None if its imports do not parse.
+    pub fn names(&self, input: Input<'_>) -> Option<Arc<Names>> {
+        self.names.get_or_init(|| Reading::names_of(input, &self.outline)).clone()
+    }
+
     /// Where something of that name is called, outside of test code.
     pub fn calls(&self, name: &str) -> &[usize] {
         let calls = self.calls.get_or_init(|| {
-            let mut calls: HashMap<String, Vec<usize>> = HashMap::new();
+            let mut calls: FxHashMap<String, Vec<usize>> = FxHashMap::default();
             for (word, _) in words(&self.text, &self.outline).filter(|(_, is_call)| *is_call) {
                 calls.entry(plain(word.of(&self.text)).to_owned()).or_default().push(word.start);
             }

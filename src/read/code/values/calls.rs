@@ -196,12 +196,9 @@ impl Tracer<'_> {
         if !self.spend(64) {
             return None;
         }
-        let callers = self.project.callers(&function.unit, path);
-        if !callers.all || callers.places.len() > CALLERS {
-            return None;
-        }
+        let callers = self.project.all_callers(&function.unit, path).filter(|callers| callers.len() <= CALLERS)?;
         let mut same: Option<Got> = None;
-        for call in &callers.places {
+        for call in &callers {
             let (of, args) = match call.kind() {
                 Kind::Call { args, .. } => (None, args),
                 Kind::Method { on, args, .. } => (Some(*on), args),

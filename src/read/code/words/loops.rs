@@ -6,6 +6,9 @@ use serde::Deserialize;
 use super::Table;
 use crate::facts::Class;
 
+/// Letters of a name that are looked at.
+const LONGEST: usize = 256;
+
 /// What the loop recogniser knows by name.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -247,28 +250,38 @@ impl Group {
 
 /// The words of a name, lower-case: of `maxRetryCount`, `MAX_RETRY_COUNT` and `max_retry_count` they are `max`, `retry`, `count`.
 pub fn parts(name: &str) -> impl Iterator<Item = String> {
-    let mut parts: Vec<String> = Vec::new();
-    let mut current = String::new();
-    let mut before = '_';
-    for letter in name.chars().take(256) {
-        let starts = letter.is_uppercase() && before.is_lowercase();
-        if (starts || !letter.is_alphanumeric()) && !current.is_empty() {
-            parts.push(std::mem::take(&mut current));
-        }
-        if letter.is_alphanumeric() {
-            current.extend(letter.to_lowercase());
-        }
-        before = letter;
-    }
-    if !current.is_empty() {
-        parts.push(current);
-    }
-    parts.into_iter()
+    written(name).map(small)
 }
 
 /// Whether a name has one of these words in it.
 pub fn has(words: &[String], name: &str) -> bool {
-    parts(name).any(|part| words.contains(&part))
+    written(name).any(|part| match part.is_ascii() {
+        true => words.iter().any(|word| word.eq_ignore_ascii_case(part)),
+        false => words.contains(&small(part)),
+    })
+}
+
+/// The words of a name as they are written.
+fn written(name: &str) -> impl Iterator<Item = &str> {
+    let end = name.char_indices().nth(LONGEST).map_or(name.len(), |(at, _)| at);
+    let mut rest = name.get(..end).unwrap_or_default();
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|letter: char| !letter.is_alphanumeric());
+        let mut before = '_';
+        let ends = |(_, letter): &(usize, char)| {
+            let starts = letter.is_uppercase() && before.is_lowercase();
+            before = *letter;
+            starts || !letter.is_alphanumeric()
+        };
+        let end = rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at);
+        let (part, behind) = rest.split_at_checked(end)?;
+        rest = behind;
+        (!part.is_empty()).then_some(part)
+    })
+}
+
+fn small(part: &str) -> String {
+    part.chars().flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! `[values.…]`: functions, methods and constants that the value tracer knows by name. Functions and constants are known by
 //! the end of their path (`Duration::from_millis`), methods by their name.
 
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap;
 
 use serde::Deserialize;
 
@@ -16,13 +17,13 @@ pub struct ValueWords {
     /// The same, for numbers with a fraction.
     pub fractional_durations: Table<Unit>,
     /// Functions that add up a length of time out of several numbers.
-    pub compound_durations: HashMap<String, Units>,
+    pub compound_durations: FxHashMap<String, Units>,
     /// Methods that say a length of time as a whole number of this unit.
     pub parts: Table<Unit>,
     /// Methods that say a length of time as a number of this unit, with its fraction.
     pub fractional_parts: Table<Unit>,
     /// Constants, and functions without arguments that give one: `4294967295`, `0.5`, `0 s`.
-    pub constants: HashMap<String, Constant>,
+    pub constants: FxHashMap<String, Constant>,
     /// Functions and what they do to their arguments.
     pub functions: Table<Operation>,
     /// Methods and what they do to their receiver and arguments.
@@ -114,7 +115,7 @@ pub enum Units {
     /// By their order.
     Each(Vec<Unit>),
     /// By their names.
-    Named(HashMap<String, Unit>),
+    Named(FxHashMap<String, Unit>),
 }
 
 impl Units {

@@ -1,6 +1,7 @@
 //! Names in sight: locals, and what they hide.
 
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap;
 
 use proc_macro2::Span;
 
@@ -11,7 +12,7 @@ use crate::read::code::tree::{At, Id, Kind, Literal, Name, Sym};
 /// Locals in sight, with how often each is bound.
 #[derive(Debug, Default)]
 pub(super) struct Locals {
-    counts: HashMap<Sym, usize>,
+    counts: FxHashMap<Sym, usize>,
     bound: Vec<Sym>,
 }
 

@@ -1,27 +1,28 @@
 //! What one module or block says about names: its imports and its items.
 
-use std::collections::{HashMap, HashSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use syn::ext::IdentExt;
 
 use super::LONGEST;
 
 /// What one module, or the block of a function, says about names.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in super::super) struct Scope {
     /// Imports by the name that they give.
-    pub(super) imports: HashMap<String, Path>,
+    pub(super) imports: FxHashMap<String, Path>,
     /// All imports as written, also those without a name.
     pub(super) written: Vec<(Option<String>, Path)>,
     pub(super) globs: Vec<Path>,
     /// Other names for types: `type Client = reqwest::Client`.
-    pub(super) aliases: HashMap<String, Path>,
+    pub(super) aliases: FxHashMap<String, Path>,
     /// Functions, types, constants.
-    pub(super) items: HashSet<String>,
+    pub(super) items: FxHashSet<String>,
     /// Modules.
-    pub(super) inner: HashSet<String>,
+    pub(super) inner: FxHashSet<String>,
     /// `macro_rules!`.
-    pub(super) macros: HashSet<String>,
+    pub(super) macros: FxHashSet<String>,
     /// Of a block: the path of its function, in which its items stand.
     pub(super) path: String,
 }
