@@ -269,8 +269,16 @@ pub fn shown(path: &Path, here: &Path) -> String {
 
 /// A path with `/` between its parts.
 pub fn slashes(path: &Path) -> String {
-    let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-    let joined = parts.join("/");
-    // The root is a part of its own.
-    joined.strip_prefix("//").map_or(joined.clone(), |rest| format!("/{rest}"))
+    let mut text = String::with_capacity(path.as_os_str().len());
+    for part in path.components() {
+        // The root is a part of its own.
+        if part != Component::RootDir {
+            text.push_str(&part.as_os_str().to_string_lossy());
+        }
+        text.push('/');
+    }
+    if text.len() > 1 {
+        text.pop();
+    }
+    text
 }

@@ -9,6 +9,7 @@ mod branch;
 mod call;
 mod decide;
 mod follow;
+mod kept;
 mod names;
 pub mod number;
 mod operate;

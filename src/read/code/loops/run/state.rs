@@ -1,5 +1,6 @@
 //! One way through the code: what variables hold, what was decided, what happened.
 
+use super::kept::Kept;
 use super::value::{Origins, Record, Try, Unknown, Val};
 use crate::read::code::tree::{Id, Sym};
 use std::rc::Rc;
@@ -8,17 +9,17 @@ use std::rc::Rc;
 #[derive(Clone, Debug, Default)]
 pub struct State {
     /// Variables, innermost last.
-    slots: Vec<Slot>,
+    slots: Kept<Slot>,
     /// Where the variables of the function that is run begin.
     base: usize,
     /// Functions that are being run within each other.
     functions: usize,
     /// What was decided of operations: whether they failed.
-    decided: Vec<(u32, bool)>,
+    decided: Kept<(u32, bool)>,
     /// What happened in this pass.
     pub log: Log,
     /// Tries and waits of all passes; kept where tries are counted.
-    pub steps: Vec<Step>,
+    pub steps: Kept<Step>,
     /// How often something was taken to be other than it is, to see what comes beyond the last pass.
     pub against: u32,
     /// The exit by which it left.
@@ -35,15 +36,15 @@ struct Slot {
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     /// Operations of which it was asked whether they worked.
-    pub tries: Vec<Tried>,
+    pub tries: Kept<Tried>,
     /// Waits at the loop's own level.
-    pub waits: Vec<Waited>,
+    pub waits: Kept<Waited>,
     /// A wait in a loop within: nobody knows how often, or how long in all.
     pub waits_within: Option<Id>,
     /// What was decided without being known.
-    pub choices: Vec<Choice>,
+    pub choices: Kept<Choice>,
     /// The same, of ways that came to the same and are one now: on one of them each of these was taken.
-    pub either: Vec<Choice>,
+    pub either: Kept<Choice>,
     /// Where something was logged or counted.
     pub observed: Option<Id>,
     /// Whether the pass ended with a `continue`.
@@ -181,15 +182,17 @@ impl State {
 
     /// Forgets what was tried since, but for what was handed over.
     pub fn keep_given(&mut self, since: usize) {
-        let all: Vec<Tried> = self.log.tries.drain(since.min(self.log.tries.len())..).collect();
-        self.log.tries.extend(all.into_iter().filter(|tried| tried.of.from.has(Origins::GIVEN)));
+        let given = |tried: &&Tried| tried.of.from.has(Origins::GIVEN);
+        let kept: Vec<Tried> = self.log.tries.iter().skip(since).filter(given).copied().collect();
+        self.log.tries.truncate(since);
+        self.log.tries.extend(kept);
     }
 
     /// Forgets the waits among the steps that came since; tries are tries wherever they stand.
     pub fn keep_tries(&mut self, since: usize) {
-        let tries: Vec<Step> =
-            self.steps.drain(since.min(self.steps.len())..).filter(|step| matches!(step, Step::Try)).collect();
-        self.steps.extend(tries);
+        let tries = self.steps.iter().skip(since).filter(|step| matches!(step, Step::Try)).count();
+        self.steps.truncate(since);
+        self.steps.extend(std::iter::repeat_n(Step::Try, tries));
     }
 
     /// Whether two states go on alike: the same variables, tries and waits.
