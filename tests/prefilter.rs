@@ -46,7 +46,9 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn each_sign_of_a_site_is_enough_for_its_file_to_be_read() {
-    let scan = testdata(|settings| settings.paths = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/prefilter/code")]);
+    let scan = testdata(|settings| {
+        settings.paths = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/prefilter/code")]
+    });
     let sites = scan.facts.policies.iter().map(|policy| {
         let path = &scan.facts.file(policy.span.file).unwrap().path;
         (path.rsplit('/').next().unwrap(), policy.kind)

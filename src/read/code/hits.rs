@@ -23,10 +23,7 @@ impl Hits {
 
     /// The same, and words that only count where a word of a name begins: `tries` is in `max_tries` and `maxTries`, not in
     /// `entries`.
-    pub fn with_parts<'a>(
-        words: impl IntoIterator<Item = &'a str>,
-        parts: impl IntoIterator<Item = &'a str>,
-    ) -> Self {
+    pub fn with_parts<'a>(words: impl IntoIterator<Item = &'a str>, parts: impl IntoIterator<Item = &'a str>) -> Self {
         let words: Vec<&str> = words.into_iter().collect();
         let first = words.len() * SPELLINGS;
         let spellings = words.into_iter().chain(parts).flat_map(|word| {
@@ -58,9 +55,7 @@ impl Hits {
         match text.as_bytes().get(found.start()) {
             Some(first) if first.is_ascii_lowercase() => !before.is_some_and(u8::is_ascii_lowercase),
             // `maxTries` and `MAXTries` are Capitalised; `INDUSTRIES` is LARGE.
-            _ if found.pattern().as_usize() % SPELLINGS == SPELLINGS - 1 => {
-                !before.is_some_and(u8::is_ascii_uppercase)
-            }
+            _ if found.pattern().as_usize() % SPELLINGS == SPELLINGS - 1 => !before.is_some_and(u8::is_ascii_uppercase),
             _ => true,
         }
     }

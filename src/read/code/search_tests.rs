@@ -24,7 +24,8 @@ fn what_repeats_needs_a_name_that_speaks_of_tries_or_waits() {
     ] {
         assert!(search.may_hold_site(text, || true), "{text}");
     }
-    for text in ["loop { timeout(d, op()) }", "loop { set_read_timeout(d); accept() }", "while timeout > 0 { step() }"] {
+    for text in ["loop { timeout(d, op()) }", "loop { set_read_timeout(d); accept() }", "while timeout > 0 { step() }"]
+    {
         assert!(!search.may_hold_site(text, || true), "{text}");
     }
     // Without a loop these names alone try nothing again.
@@ -46,7 +47,8 @@ fn helpers_and_objects_go_by_their_names_or_fields() {
     ] {
         assert!(search.may_hold_site(text, || false), "{text}");
     }
-    for text in ["with_timeout(|| op())", "TimeoutPolicy::new()", "Limits { max_attempts: 3 }", "Limits { timeout: d }"] {
+    for text in ["with_timeout(|| op())", "TimeoutPolicy::new()", "Limits { max_attempts: 3 }", "Limits { timeout: d }"]
+    {
         assert!(!search.may_hold_site(text, || false), "{text}");
     }
 }

@@ -60,7 +60,8 @@ impl Catalogue {
 
     /// These libraries and no others.
     pub fn of(libraries: Vec<Arc<Library>>) -> Self {
-        let mut catalogue = Catalogue { libraries: Vec::new(), paths: FxHashMap::default(), methods: FxHashMap::default() };
+        let mut catalogue =
+            Catalogue { libraries: Vec::new(), paths: FxHashMap::default(), methods: FxHashMap::default() };
         for (library, all) in libraries.iter().enumerate() {
             for (shape, one) in all.shapes.iter().enumerate() {
                 let paths = [

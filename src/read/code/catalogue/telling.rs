@@ -34,7 +34,8 @@ pub fn types(library: &Library, words: &[String]) -> Vec<String> {
 pub fn constructs(library: &Library) -> Vec<String> {
     let methods = library.shapes.iter().flat_map(|shape| &shape.method).map(|method| &**method);
     // A type may go by another name; modules are left out anyway.
-    let aliases = library.aliases.iter().map(|(alias, _)| last(alias)).filter(|name| name.starts_with(char::is_uppercase));
+    let aliases =
+        library.aliases.iter().map(|(alias, _)| last(alias)).filter(|name| name.starts_with(char::is_uppercase));
     let mut names: Vec<String> = paths(library).chain(methods).chain(aliases).map(spelled).collect();
     names.sort();
     names.dedup();

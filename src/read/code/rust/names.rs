@@ -7,7 +7,6 @@
 
 mod scope;
 
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::read::code::build::Builder;

@@ -1,8 +1,8 @@
 use super::super::{How, Read, STACK, item, read};
 use super::*;
 use crate::read::code::fixture::{faults, function, shape, shapes, text_at};
-use crate::read::code::search::Search;
 use crate::read::code::rust::guard::tests::{HOSTILE, nested};
+use crate::read::code::search::Search;
 use crate::read::code::tree::Kind;
 use crate::source::FileId;
 

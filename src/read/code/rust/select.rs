@@ -62,7 +62,8 @@ fn repeats(text: &str, item: &Item) -> bool {
     let name = name_of(item, text);
     // The name of a function stands in its header, behind the one `fn` that it needs.
     let (mut functions, mut names) = (0, 0);
-    let tokens = Scanner::new(text, item.header.start as usize).take_while(|token| token.end <= item.range.end as usize);
+    let tokens =
+        Scanner::new(text, item.header.start as usize).take_while(|token| token.end <= item.range.end as usize);
     for token in tokens.filter(|token| token.kind == Kind::Word) {
         match token.of(text) {
             "loop" | "while" | "for" => return true,

@@ -4,9 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 
+use super::Input;
 use super::callers::{plain, words};
 use super::items::{Item, ItemKind, Outline, name_of};
-use super::Input;
 use super::names::Names;
 use super::parse::Reading;
 use super::uses::{self, Use};

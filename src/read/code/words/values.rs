@@ -1,7 +1,6 @@
 //! `[values.…]`: functions, methods and constants that the value tracer knows by name. Functions and constants are known by
 //! the end of their path (`Duration::from_millis`), methods by their name.
 
-
 use rustc_hash::FxHashMap;
 
 use serde::Deserialize;

@@ -1,6 +1,5 @@
 //! Names in sight: locals, and what they hide.
 
-
 use rustc_hash::FxHashMap;
 
 use proc_macro2::Span;

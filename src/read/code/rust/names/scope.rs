@@ -1,6 +1,5 @@
 //! What one module or block says about names: its imports and its items.
 
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use syn::ext::IdentExt;

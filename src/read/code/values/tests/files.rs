@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{delayed, shown};
 use crate::read::code::files::Files;
 use crate::read::code::files::memory::Memory;
-use crate::read::code::search::Search;
 use crate::read::code::packages::Packages;
 use crate::read::code::project::Project;
 use crate::read::code::rust::{self, Input};
+use crate::read::code::search::Search;
 use crate::read::code::tree::{Kind, Place};
 use crate::read::code::values::{definition, delay, field, trace};
 
@@ -53,7 +53,8 @@ fn asked(text: &str) -> (Project, Place, Arc<Memory>) {
     let package = id.and_then(|id| Some((id, project.packages.get(id)?)));
     let file = files.number(path).unwrap();
     let unit =
-        rust::read(Input { file, text, module: "crate::client", package }, &Search::all_with([""]), rust::How::Whole).unit;
+        rust::read(Input { file, text, module: "crate::client", package }, &Search::all_with([""]), rust::How::Whole)
+            .unit;
     let found = unit.ids().filter_map(|(_, node)| match &node.kind {
         Kind::Call { of, args, .. } if unit.callee(*of).is_some_and(|callee| &*callee.text == "ask") => {
             Some(args[0].value)
