@@ -21,8 +21,8 @@ pub struct Language {
     pub name: &'static str,
     /// What its files are.
     pub kind: FileKind,
-    /// Reads the items of a file that hold a word.
-    pub read: fn(Input<'_>, &Search) -> Read,
+    /// Reads the items of a file that hold a word; those of test code only if they are asked for.
+    pub read: fn(Input<'_>, &Search, bool) -> Read,
     /// The path of a file's module within its package.
     pub module: fn(Option<&Package>, &str) -> String,
     /// What finds names in other files.
@@ -67,7 +67,7 @@ impl Project {
             true => &search.whatever_it_needs(),
             false => search,
         };
-        let Read { unit, mut facts, directives, problems } = (language.read)(input, search);
+        let Read { unit, mut facts, directives, problems } = (language.read)(input, search, wanted.tests);
         // Nearly every file can be read, and then there is nothing to search it for again.
         if !problems.is_empty() && (wanted.problems || search.words.is_match(input.text)) {
             facts.problems.extend(problems);

@@ -60,7 +60,8 @@ pub fn sites(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {
 /// Whether a field says how many tries there are.
 fn counts(words: &Words, field: &str) -> bool {
     let names = &words.loops.names;
-    has(&names.attempts, field) && !delays(words, field) && parts(field).all(|part| !names.states.contains(&part))
+    let is_time = delays(words, field) || has(&names.units, field);
+    has(&names.attempts, field) && !is_time && parts(field).all(|part| !names.states.contains(&part))
 }
 
 /// Whether a field says how long to wait.

@@ -50,7 +50,7 @@ pub const STACK: usize = 64 << 20;
 pub static LANGUAGE: Language = Language {
     name: "rust",
     kind: FileKind::Rust,
-    read: |input, words| read(input, words, How::Ranges),
+    read: |input, search, tests| read(input, search, if tests { How::Ranges } else { How::Production }),
     module: layout::module,
     finder: |files| Box::new(finder::Modules::new(files)),
 };
@@ -81,11 +81,13 @@ pub struct Read {
     pub problems: Vec<Problem>,
 }
 
-/// How a file is parsed. Functions that hold a word come out the same.
+/// How a file is parsed. Functions that hold a word come out the same, where they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// Only what is worth it.
     Ranges,
+    /// The same without test code.
+    Production,
     /// All of it.
     Whole,
 }
@@ -95,8 +97,9 @@ pub fn read(input: Input<'_>, search: &Search, how: How) -> Read {
     let outline = Outline::of(input.text);
     let comments = comments::read(input.text, outline.start, input.file);
     let is_taken = match how {
-        How::Ranges => {
-            let mut is_taken = select::worth_reading(input.text, &outline, &search.words);
+        How::Ranges | How::Production => {
+            let tests = how == How::Ranges;
+            let mut is_taken = select::worth_reading(input.text, &outline, &search.words, tests);
             // What comments say may be about any code.
             if comments.is_empty() && !select::may_hold_site(input.text, &outline, &is_taken, search) {
                 is_taken.fill(false);
@@ -107,7 +110,7 @@ pub fn read(input: Input<'_>, search: &Search, how: How) -> Read {
     };
     let mut reading = Reading::new(input, &outline);
     match how {
-        How::Ranges => reading.items(is_taken),
+        How::Ranges | How::Production => reading.items(is_taken),
         How::Whole => reading.whole(is_taken),
     }
     let (unit, problems) = reading.finish();

@@ -21,8 +21,12 @@ pub fn all(outline: &Outline) -> Vec<bool> {
 
 /// By index, whether an item is worth reading with all that stands in it: those that hold a word, and the imports, modules and
 /// constants of the file. None at all if nothing that does something holds a word.
-pub fn worth_reading(text: &str, outline: &Outline, hits: &Hits) -> Vec<bool> {
+/// `tests`: whether test code is, too.
+pub fn worth_reading(text: &str, outline: &Outline, hits: &Hits, tests: bool) -> Vec<bool> {
     let Some(places) = hits.places(text) else { return all(outline) };
+    if !tests && outline.is_test {
+        return vec![false; outline.items.len()];
+    }
     let places: Vec<usize> = places.collect();
     let mut is_taken = vec![false; outline.items.len()];
     let mut rest = places.as_slice();
@@ -31,6 +35,11 @@ pub fn worth_reading(text: &str, outline: &Outline, hits: &Hits) -> Vec<bool> {
             rest = rest.get(1..).unwrap_or_default();
             continue;
         };
+        if !tests && let Some((_, test)) = outline.around(id).filter(|(_, around)| around.is_test).last() {
+            let behind = rest.partition_point(|place| *place < test.range.end as usize).max(1);
+            rest = rest.get(behind..).unwrap_or_default();
+            continue;
+        }
         let is_leaf = item.next == id + 1;
         let end = if is_leaf { item.range.end } else { item.header.end } as usize;
         let (here, behind) = rest.split_at(rest.partition_point(|place| *place < end).max(1));

@@ -7,7 +7,7 @@ use crate::read::code::words::Words;
 
 fn chosen(source: &str) -> Vec<&str> {
     let outline = Outline::of(source);
-    let is_taken = worth_reading(source, &outline, &Hits::new(["retry", "sleep"]));
+    let is_taken = worth_reading(source, &outline, &Hits::new(["retry", "sleep"]), true);
     let taken = outline.items.iter().zip(is_taken).filter(|(_, is_taken)| *is_taken);
     taken.map(|(item, _)| name_of(item, source)).collect()
 }
@@ -33,6 +33,27 @@ mod m { use super::x; fn i() { \"retry\" } fn j() {} }
 #[cfg(test)] mod more { const L: u8 = 1; fn l() { retry() } }
 ";
     assert_eq!(chosen(source), ["", "MAX", "other", "acts", "N", "d", "A", "T", "thread_local", "", "i", "L", "l",]);
+}
+
+#[test]
+fn test_code_is_left_alone_where_it_is_not_asked_for() {
+    let source = "\
+use retry::a;
+fn acts() { retry(); }
+#[test] fn tried() { retry(); sleep(); }
+#[cfg(test)] mod tests { use super::acts; fn retried() { retry() } mod inner { fn f() { sleep() } } }
+fn last() { sleep(); }
+";
+    let taken = |source: &'static str, tests: bool| {
+        let outline = Outline::of(source);
+        let is_taken = worth_reading(source, &outline, &Hits::new(["retry", "sleep"]), tests);
+        let taken = outline.items.iter().zip(is_taken).filter(|(_, is_taken)| *is_taken);
+        taken.map(|(item, _)| name_of(item, source)).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(taken(source, false), " acts last");
+    assert_eq!(taken(source, true), " acts tried  retried f last");
+    let whole = "#![cfg(test)]\nfn tried() { retry(); }";
+    assert_eq!((taken(whole, false), taken(whole, true)), (String::new(), "tried".to_owned()));
 }
 
 #[test]
@@ -78,7 +99,7 @@ fn a_file_is_read_if_a_site_may_stand_in_what_is_taken_of_it() {
     let searches = Searches::new(words, &Catalogue::of(Vec::new()), &Packages::default());
     let may_hold = |source: &str| {
         let outline = Outline::of(source);
-        let is_taken = worth_reading(source, &outline, &searches.of(None).words);
+        let is_taken = worth_reading(source, &outline, &searches.of(None).words, true);
         assert!(is_taken.contains(&true), "{source}");
         may_hold_site(source, &outline, &is_taken, searches.of(None))
     };

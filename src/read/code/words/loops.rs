@@ -100,6 +100,8 @@ pub struct Names {
     pub schedules: Vec<String>,
     /// Of fields and methods that say how long to wait.
     pub delays: Vec<String>,
+    /// Units of time, and what else shows that something is a length of it.
+    pub units: Vec<String>,
     /// Of fields that count tries after the first.
     pub retry_counts: Vec<String>,
     /// Of fields that only say where a count stands: `current`.
