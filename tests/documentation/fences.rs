@@ -72,7 +72,11 @@ fn quotes_stand_where_they_are_quoted_from() {
                 continue;
             }
             quotes += 1;
-            assert!(!fence.text.trim().is_empty() && holds(&read(file), &fence.text), "{path}: {file} does not hold\n{}", fence.text);
+            assert!(
+                !fence.text.trim().is_empty() && holds(&read(file), &fence.text),
+                "{path}: {file} does not hold\n{}",
+                fence.text
+            );
         }
     }
     assert!(quotes > 5, "{quotes}");

@@ -65,7 +65,8 @@ fn every_link_leads_somewhere() {
             let folder = Path::new(&path).parent().unwrap();
             let target = if file.is_empty() { PathBuf::from(&path) } else { plain(&folder.join(file)) };
             let is_there = target.exists()
-                && (heading.is_empty() || anchors(&read(target.to_str().unwrap())).iter().any(|anchor| anchor == heading));
+                && (heading.is_empty()
+                    || anchors(&read(target.to_str().unwrap())).iter().any(|anchor| anchor == heading));
             if !is_there {
                 dead.push(format!("{path}: {link}"));
             }

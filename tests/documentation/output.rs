@@ -14,7 +14,10 @@ fn said(arguments: &str) -> String {
 }
 
 fn timeless(text: &str) -> String {
-    let line = |line: &str| match line.split_once(") in ").and_then(|(before, rest)| Some((before, rest.split_once(" s: ")?.1))) {
+    let line = |line: &str| match line
+        .split_once(") in ")
+        .and_then(|(before, rest)| Some((before, rest.split_once(" s: ")?.1)))
+    {
         Some((before, behind)) if line.starts_with("Read ") => format!("{before}) in … s: {behind}\n"),
         _ => format!("{}\n", line.trim_end()),
     };
@@ -68,7 +71,12 @@ fn other_commands_are_taken() {
         for fence in fences(&read(&path)).iter().filter(|fence| fence.language() == "sh") {
             for command in fence.text.lines().filter_map(|line| line.strip_prefix("retrylint ")) {
                 commands += 1;
-                Command::cargo_bin("retrylint").unwrap().args(command.split_whitespace()).arg("--help").assert().code(0);
+                Command::cargo_bin("retrylint")
+                    .unwrap()
+                    .args(command.split_whitespace())
+                    .arg("--help")
+                    .assert()
+                    .code(0);
             }
         }
     }
