@@ -9,7 +9,7 @@ mod output;
 mod tables;
 mod walkthroughs;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether this is the packaged crate, which holds no files of CI and of releases: what is said of those cannot be seen to.
 fn is_package() -> bool {
@@ -34,4 +34,15 @@ fn pages() -> Vec<String> {
     pages.sort();
     assert!(pages.iter().any(|page| page == "README.md") && pages.len() > 30, "{pages:?}");
     pages
+}
+
+/// A folder of its own with these files, for whoever asks to remove.
+fn folder(name: &str, files: &[(&str, String)]) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("retrylint-{name}-{}", std::process::id()));
+    for (path, text) in files {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
 }

@@ -8,7 +8,7 @@ use retrylint::rules;
 use serde_json::Value;
 
 use crate::fences::{fences, holds};
-use crate::{is_package, read};
+use crate::{folder, is_package, read};
 
 const PAGES: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
 
@@ -110,14 +110,9 @@ fn the_library_of_the_walkthrough_reads_its_example() {
     let library = walkthrough();
     let table: toml::Table = library.parse().unwrap();
     let code = table["example"][0]["code"].as_str().unwrap().to_string();
-    let folder = std::env::temp_dir().join(format!("retrylint-walkthrough-{}", std::process::id()));
-    let write = |path: &str, text: &str| {
-        let path = folder.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    };
-    write("Cargo.toml", "[package]\nname = \"web\"\nversion = \"0.1.0\"\n\n[dependencies]\nacme-retry = \"2.1\"\n");
-    write("src/main.rs", &format!("{code}\nasync fn op() -> Result<(), Failed> {{ Err(Failed) }}\n\nfn main() {{}}\n"));
+    let manifest = "[package]\nname = \"web\"\nversion = \"0.1.0\"\n\n[dependencies]\nacme-retry = \"2.1\"\n";
+    let main = format!("{code}\nasync fn op() -> Result<(), Failed> {{ Err(Failed) }}\n\nfn main() {{}}\n");
+    let folder = folder("walkthrough", &[("Cargo.toml", manifest.into()), ("src/main.rs", main)]);
     let policies = || -> Value {
         let output = Command::cargo_bin("retrylint")
             .unwrap()
@@ -131,7 +126,7 @@ fn the_library_of_the_walkthrough_reads_its_example() {
     };
     // Nobody knows the helper yet.
     assert_eq!(policies(), Value::Array(Vec::new()));
-    write("retrylint.toml", &as_setting(&library));
+    std::fs::write(folder.join("retrylint.toml"), as_setting(&library)).unwrap();
     let known = policies();
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(known.as_array().unwrap().len(), 1, "{known:#}");
@@ -141,6 +136,35 @@ fn the_library_of_the_walkthrough_reads_its_example() {
     assert_eq!(policy["backoff"]["base_ms"].as_f64(), Some(200.0));
     assert_eq!(policy["backoff"]["factor"].as_f64(), Some(2.0));
     assert_eq!(policy["jitter"]["kind"], "none");
+}
+
+/// What docs/getting-started.md says to write where something is unknown.
+#[test]
+fn what_is_told_is_heard() {
+    let page = read("docs/getting-started.md");
+    let ids: Vec<&str> = rules::ALL.iter().map(|rule| rule.id).collect();
+    for fence in fences(&page).iter().filter(|fence| fence.language() == "toml") {
+        assert!(retrylint::config::Config::parse(&fence.text, &ids).is_ok(), "{}", fence.text);
+    }
+    let story = |path: &str| read(&format!("testdata/stories/unknown/{path}"));
+    let coverage = |name: &str, code: String| -> Value {
+        let files = [
+            ("services.yaml", story("services.yaml")),
+            ("mesh/ledger.yaml", story("mesh/ledger.yaml")),
+            ("stock/Cargo.toml", story("stock/Cargo.toml")),
+            ("stock/src/main.rs", code),
+        ];
+        let folder = folder(name, &files);
+        let output = Command::cargo_bin("retrylint").unwrap().args(["--format", "json"]).arg(&folder).output().unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()["summary"]["coverage"].clone()
+    };
+    let code = story("stock/src/main.rs");
+    assert_eq!(coverage("untold", code.clone())["unknown_callees"], 1);
+    assert!(page.contains("`// retrylint: calls(ledger)`"));
+    let told = code.replace("    ask.retry", "    // retrylint: calls(ledger)\n    ask.retry");
+    assert_ne!(told, code);
+    assert_eq!(coverage("told", told)["unknown_callees"], 0);
 }
 
 /// The limits that SECURITY.md tells are those of the readers.
