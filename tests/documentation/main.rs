@@ -9,12 +9,7 @@ mod output;
 mod tables;
 mod walkthroughs;
 
-use std::path::{Path, PathBuf};
-
-/// Whether this is the packaged crate, which holds no files of CI and of releases: what is said of those cannot be seen to.
-fn is_package() -> bool {
-    Path::new("Cargo.toml.orig").exists()
-}
+use std::path::PathBuf;
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
