@@ -111,3 +111,56 @@ fn three_istio_hops_with_5xx_written_are_27() {
     assert_eq!(service("istio-5xx", "database")["worst_path"]["factor"], 27);
     assert!(findings("istio-5xx").iter().any(|f| f.starts_with("error retry-amplification")));
 }
+
+/// 2 x 3 by one way and 3 x 2 by the other: the load is their sum, the worst path one of them.
+#[test]
+fn two_ways_add_up_and_the_worst_path_is_one_of_them() {
+    let prices = service("diamond", "prices");
+    assert_eq!((&prices["load"], &prices["base"]), (&12.into(), &2.into()));
+    assert_eq!(prices["amplification"], 6.0);
+    assert_eq!(prices["worst_path"]["factor"], 6);
+    assert!(findings("diamond").iter().any(|f| f.starts_with("warning retry-amplification")));
+}
+
+/// 4 tries of a library over two defaults of Istio that retry no 503.
+#[test]
+fn a_library_over_two_defaults_sends_four_requests() {
+    assert_eq!(service("layers", "checkout")["load"], 4);
+    let graph = json(&["graph", "--format", "json", "--class", "connect", "testdata/stories/layers"]);
+    let checkout = graph["services"].as_array().unwrap().iter().find(|s| s["name"] == "checkout").unwrap().clone();
+    assert_eq!(checkout["worst_path"]["factor"], 12, "never 36");
+    assert!(findings("layers").iter().all(|f| f.starts_with("note implicit-retries")));
+}
+
+#[test]
+fn a_service_that_answers_500_ends_what_repeats_503() {
+    assert_eq!(service("emits", "database")["worst_path"]["factor"], 3);
+    assert_eq!(service("emits", "payments")["worst_path"]["factor"], 9);
+}
+
+/// 3 x 1 s and 0.1 s + 0.2 s; the third try starts at 2.3 s, and 1 - 2 / 3.3 is 39 %.
+#[test]
+fn a_caller_that_leaves_after_two_seconds_leaves_3_3_seconds_of_work() {
+    assert_eq!(service("deadline", "checkout")["slowest_answer_ms"], 3_300.0);
+    let text = message("deadline", "deadline-inversion");
+    assert!(text.contains("2 s") && text.contains("3.3 s"), "{text}");
+}
+
+/// Slow tries start at 0 s, 4 s and 9 s; the fourth would at 16 s.
+#[test]
+fn three_of_four_slow_tries_fit_and_all_four_fast_ones() {
+    assert!(message("tries-that-fit", "unreachable-attempts").contains("only three of four"));
+    assert_eq!(service("tries-that-fit", "reports")["load"], 4);
+}
+
+/// 3 x 3 known tries, and those of a chart that was not rendered.
+#[test]
+fn an_unknown_count_is_neither_none_nor_a_default() {
+    let ledger = service("unknown", "ledger");
+    assert_eq!(ledger["worst_path"]["factor"], 9);
+    assert_eq!(ledger["lower_bound"], true);
+    assert_eq!(service("unknown", "payments")["lower_bound"], false);
+    let report = json(&["check", "--format", "json", "testdata/stories/unknown"]);
+    assert_eq!(report["summary"]["coverage"]["calls_with_unknown_factor"], 1);
+    assert_eq!(report["summary"]["coverage"]["unknown_callees"], 1);
+}
