@@ -1,15 +1,16 @@
 //! By which words the use of a library is found in a text, before anything is parsed.
 
-use super::format::{Is, Library, Shape};
+use super::format::{Is, Library, Origin, Shape};
 use super::index::last;
 
-/// Words of which a file must hold one for a library to be used in it: its name in code, and the names of in-house helpers,
-/// which may be called without naming their package.
+/// Words of which a file must hold one for a library to be used in it: its name in code, and of those that the settings teach the
+/// names of everything, which may be called without naming their package.
 pub fn roots(library: &Library) -> Vec<String> {
     let roots = library.roots.iter().chain(library.aliases.iter().map(|(alias, _)| alias));
     // Of a family of packages, what all their names begin with.
     let roots = roots.map(|root| root.split_once('*').map_or(last(root), |(family, _)| family).to_owned());
-    if !library.packages.is_empty() {
+    // Those of the catalogue are known by what they are about; what a helper of one's own is called, nobody can tell.
+    if library.origin == Origin::File {
         return roots.collect();
     }
     let methods = library.shapes.iter().flat_map(|shape| &shape.method).map(ToString::to_string);

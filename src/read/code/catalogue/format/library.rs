@@ -14,6 +14,8 @@ use crate::read::vocabulary::{Faults, quoted};
 /// How a library spells a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Library {
+    /// Where its entry stands.
+    pub origin: Origin,
     /// Its name as shown.
     pub name: Arc<str>,
     /// The language of the code that it is used from.
@@ -83,6 +85,7 @@ impl Library {
 /// Reads a library; none if it has not even a name.
 pub fn library(node: Node<'_>, origin: Origin, rules: Option<&[&str]>, faults: &mut Faults) -> Option<Library> {
     let mut library = Library {
+        origin,
         name: "".into(),
         language: "".into(),
         packages: Vec::new(),
