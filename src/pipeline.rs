@@ -227,8 +227,8 @@ impl World {
             }
         }
         if is_changed {
-            let place = |finding: &Finding| finding.primary().map(|label| label.span);
-            findings.sort_by_key(|finding| (Reverse(finding.severity), place(finding), finding.rule));
+            // Within a level they keep the order of the rules.
+            findings.sort_by_key(|finding| Reverse(finding.severity));
         }
         (findings, off)
     }

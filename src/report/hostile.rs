@@ -84,6 +84,7 @@ impl Hostile {
                 class: "overload",
                 lower_bound: false,
                 about: false,
+                bounded: None,
                 environment: Some(STRINGS[6].into()),
             }),
             left_out: vec![STRINGS.concat()],

@@ -76,6 +76,8 @@ pub struct WorstPath {
     pub lower_bound: bool,
     /// Whether tries bounded by time are among the factors.
     pub about: bool,
+    /// What budgets leave of the product in the long run; none unless every layer on the path is bounded and that is less.
+    pub bounded: Option<Amount>,
     /// The environment.
     pub environment: Option<String>,
 }
@@ -302,7 +304,8 @@ impl WorstPath {
             factor => format!("{how}{factor} requests"),
         };
         let environment = self.environment.as_ref().map_or_else(String::new, |name| format!(" in {name}"));
-        format!("Worst path{environment}: {path}{} = {total} for one ({})", self.to, self.class)
+        let bounded = self.bounded.map_or_else(String::new, |bounded| format!("; budgets hold it at {bounded}×"));
+        format!("Worst path{environment}: {path}{} = {total} for one ({}){bounded}", self.to, self.class)
     }
 }
 

@@ -54,7 +54,11 @@ fn report<'s, 'a>(
         .confidence(nest.confidence)
         .default_of(&format!("{by}\0{which}"))
         .many(format!("{by} retries {times}{place} in "), " places although no file says so")
-        .label(format!("nothing set here, so {by}'s default stands: {}", advice::tries_in_words(policy)));
+        .label(format!(
+            "{}, so {by}'s default stands: {}",
+            if inbound { "no inbound policy is set" } else { "nothing set here" },
+            advice::tries_in_words(policy)
+        ));
     if let Some(on) = policy.retries_on.known() {
         let failures = on.and(view.possible()).in_words();
         if !failures.is_empty() {

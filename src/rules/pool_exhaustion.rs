@@ -167,10 +167,19 @@ fn report(worst: &Hold, holds: &[Hold], numbers: &Numbers, findings: &mut Findin
     }
     let shorter = match policy.attempt_limit() {
         Some(Limit::At(limit)) => {
-            let fits = (limit.as_secs_f64() * *slots as f64 / needed * 100.0).floor() / 100.0;
-            format!("shorten the attempt timeout (below {} s here)", words::factor(fits))
+            // What the other calls leave, for each try of this one, without what a try needs besides its limit (connecting).
+            let others = needed - worst.all(*per_second);
+            let all = (*slots as f64 - others) / (per_second * worst.per_request);
+            let besides = worst.held.once.as_secs_f64() - limit.as_secs_f64();
+            let tries = worst.held.all.as_secs_f64() / worst.held.once.as_secs_f64().max(1e-9);
+            let fits = ((all / tries - besides) * 100.0).floor() / 100.0;
+            (fits > 0.0).then(|| format!("shorten the attempt timeout (below {} s here), ", words::factor(fits)))
         }
-        _ => "shorten the timeout".to_owned(),
+        _ => Some("shorten the timeout, ".to_owned()),
     };
-    draft.help(format!("{shorter}, retry less, or give the pool more than {} connections", whole(*needed)));
+    draft.help(format!(
+        "{}retry less, or give the pool more than {} connections",
+        shorter.unwrap_or_default(),
+        whole(*needed)
+    ));
 }

@@ -34,6 +34,7 @@ pub(super) fn adjust(drafts: &mut Vec<Draft>, facts: &Facts, options: Options) {
         }
         if finding.severity == Severity::Error && finding.confidence < Confidence::High {
             finding.severity = Severity::Warning;
+            finding.notes.push("a warning and no error: part of it is inferred, not written".to_owned());
         }
         if role == Role::Example {
             finding.severity = Severity::Note;
@@ -162,11 +163,18 @@ fn joined(mut first: Draft, others: Vec<Draft>) -> Draft {
     first
 }
 
-/// Groups and sorts: worst first, of one level what is about load before what is about time, safety and the rest, then by
-/// path, position and rule.
-pub(super) fn finish(drafts: Vec<Draft>, facts: &Facts) -> Vec<Finding> {
+/// Groups and sorts: worst first, of one level what is about load before what is about time, safety and the rest, of one kind
+/// that with the greatest numbers, then by path, position and rule.
+pub(super) fn finish(mut drafts: Vec<Draft>, facts: &Facts) -> Vec<Finding> {
+    drafts.sort_by(|a, b| {
+        let about = |draft: &Draft| super::find(draft.finding.rule).map(|rule| rule.meta().category);
+        let level = b.finding.severity.cmp(&a.finding.severity);
+        level
+            .then_with(|| about(a).cmp(&about(b)))
+            .then_with(|| b.weight.total_cmp(&a.weight))
+            .then_with(|| order(&a.finding, &b.finding))
+    });
     let mut findings: Vec<Finding> = drafts.into_iter().map(|draft| draft.finding).collect();
-    findings.sort_by(order);
     group(&mut findings, facts);
     findings
 }
@@ -174,13 +182,7 @@ pub(super) fn finish(drafts: Vec<Draft>, facts: &Facts) -> Vec<Finding> {
 fn order(a: &Finding, b: &Finding) -> Ordering {
     let place =
         |finding: &Finding| finding.labels.first().map(|label| (label.span.file, label.span.start, label.span.end));
-    let about = |finding: &Finding| super::find(finding.rule).map(|rule| rule.meta().category);
-    b.severity
-        .cmp(&a.severity)
-        .then_with(|| about(a).cmp(&about(b)))
-        .then_with(|| place(a).cmp(&place(b)))
-        .then_with(|| a.rule.cmp(b.rule))
-        .then_with(|| a.message.cmp(&b.message))
+    place(a).cmp(&place(b)).then_with(|| a.rule.cmp(b.rule)).then_with(|| a.message.cmp(&b.message))
 }
 
 /// A message without the path of its own file, so that it is the same text for the next file.

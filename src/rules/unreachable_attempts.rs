@@ -36,6 +36,9 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         if let Some(span) = policy.attempt_timeout.span() {
             draft.related(span, format!("a try may take {attempt}"));
         }
+        if let Some(span) = policy.attempts.span() {
+            draft.related(span, words::tries(tries));
+        }
         draft.note(format!("all {} still happen when tries fail fast", words::number(tries)));
         if !policy.attempt_timeout.is_written() {
             draft.severity(Severity::Note).pedantic();

@@ -7,6 +7,7 @@ use petgraph::visit::EdgeRef;
 
 use super::{Coverage, Extra, Slowest, Step, Summary, WorstPath};
 use crate::facts::{Facts, Policy, PolicyId, PolicyKind};
+use crate::graph::amount::Amount;
 use crate::graph::paths::k_best;
 use crate::graph::{Edge, System};
 use crate::report::Counts;
@@ -149,6 +150,7 @@ fn worst_path(systems: &[System<'_>]) -> Option<WorstPath> {
         class: path.hops.last()?.class.name(),
         lower_bound: path.hops.iter().any(|hop| !hop.factor.unknown.is_empty()),
         about: path.hops.iter().any(|hop| hop.factor.about),
+        bounded: load.bounded.filter(|bounded| *bounded < load.worst.as_f64()).map(Amount::from_f64),
         environment: (systems.len() > 1).then(|| system.net.environment.as_ref().map(ToString::to_string)).flatten(),
     })
 }

@@ -27,6 +27,7 @@ fn summary() -> Summary {
             class: "overload",
             lower_bound: false,
             about: false,
+            bounded: None,
             environment: None,
         }),
         slowest_answer: Some(Slowest::new(
