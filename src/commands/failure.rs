@@ -30,12 +30,15 @@ impl From<pipeline::Failure> for Failure {
     }
 }
 
-/// A path that is not there may be a command that is misspelt.
+/// A path that is not there may be a command that is misspelt, or that there is not.
 fn help_for(error: &retrylint::scan::ScanError) -> Option<String> {
     let retrylint::scan::ScanError::Path { path, .. } = error else { return None };
-    let command =
-        did_you_mean(path, ["check", "policies", "graph", "explain", "rules", "init", "config", "completions"])?;
-    Some(format!("for the command, write `retrylint {command}`"))
+    let commands = ["check", "policies", "graph", "explain", "rules", "init", "config", "completions"];
+    if let Some(command) = did_you_mean(path, commands) {
+        return Some(format!("for the command, write `retrylint {command}`"));
+    }
+    let is_word = !path.is_empty() && path.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    is_word.then(|| "nor is there a command of that name; `retrylint --help` lists them".to_owned())
 }
 
 impl From<UnknownService> for Failure {

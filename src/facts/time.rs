@@ -83,7 +83,8 @@ impl std::iter::Sum for Nanos {
 }
 
 impl std::fmt::Display for Nanos {
-    /// `250 ms`, `1.5 s`, `2 min`, `1 h`: the largest unit that needs no more than three decimals.
+    /// `250 ms`, `1.5 s`, `2 min`, `1 h`: the largest unit that needs no more than three decimals. From two days on what is no
+    /// whole number of minutes is rounded: `2.3 days`, `77.3 years`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         const UNITS: [(u64, &str); 4] =
             [(3_600_000_000_000, "h"), (60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms")];
@@ -94,6 +95,14 @@ impl std::fmt::Display for Nanos {
         // Sums stop there, so it is no figure of its own.
         if *self == Nanos::MAX {
             return f.write_str("584 years or more");
+        }
+        // Nobody counts years in seconds.
+        const DAY: u64 = 24 * 3_600_000_000_000;
+        const YEAR: u64 = 365 * DAY + DAY / 4;
+        for (unit, name) in [(YEAR, "years"), (DAY, "days")] {
+            if self.0 >= 2 * unit && !whole(UNITS[1].0) {
+                return write!(f, "{} {name}", (self.0 as f64 / unit as f64 * 10.0).round() / 10.0);
+            }
         }
         for (unit, name) in UNITS {
             // Hours and minutes only when whole, so that 90 s stays 90 s.
@@ -127,7 +136,11 @@ mod tests {
     #[test]
     fn a_time_at_the_end_of_the_scale_is_no_figure() {
         assert_eq!(Nanos::MAX.to_string(), "584 years or more");
-        assert_eq!(Nanos(u64::MAX - 1).to_string(), "18446744073.71 s");
+        assert_eq!(Nanos(u64::MAX - 1).to_string(), "584.5 years");
+        // 2.438 billion seconds, of 31,557,600 in a year.
+        assert_eq!(Nanos::from_millis(2_438_127_198_020).to_string(), "77.3 years");
+        assert_eq!(Nanos::from_millis(200_000_500).to_string(), "2.3 days");
+        assert_eq!(Nanos::from_secs(72 * 3600).to_string(), "72 h");
     }
 
     #[test]

@@ -89,6 +89,14 @@ fn aliases(field: &Entry<'_>, faults: &mut Faults) -> Vec<Host> {
     out
 }
 
+/// What a reason must be.
+const REASON: &str = "a text that says why";
+
+/// Whether a text says anything: no placeholder.
+fn says_why(reason: &str) -> bool {
+    reason.chars().any(char::is_alphanumeric)
+}
+
 /// `accept = { max-amplification = 9, reason = "…" }`: both are needed, since a decision without a reason cannot be
 /// judged by the next reader. `until = 2027-01-31` is the last day on which it holds.
 fn accept(field: &Entry<'_>, faults: &mut Faults) -> Option<Accept> {
@@ -100,7 +108,7 @@ fn accept(field: &Entry<'_>, faults: &mut Faults) -> Option<Accept> {
     for entry in fields(field.value) {
         match entry.key {
             "max-amplification" => max_amplification = plain(&entry, TIMES, faults, times),
-            "reason" => reason = plain(&entry, TEXT, faults, text),
+            "reason" => reason = plain(&entry, REASON, faults, |node| text(node).filter(|reason| says_why(reason))),
             "until" => until = plain(&entry, DATE, faults, |node| Date::parse(node.text()?)),
             _ => faults.unknown_key(&entry, "`accept`", ACCEPT_KEYS),
         }

@@ -407,6 +407,10 @@ fn a_value_of_the_wrong_kind_is_a_problem_that_says_what_stands_there() {
     assert_eq!(service("rate: 500"), "`rate` should be a rate such as `500/s` or `30/m`, found `500`");
     assert_eq!(service("accept: { max-amplification: 9 }"), "`accept` needs both `max-amplification` and `reason`");
     assert_eq!(
+        service("accept: { max-amplification: 9, reason: … }"),
+        "`reason` should be a text that says why, found `…`"
+    );
+    assert_eq!(
         service("accept: { max-amplification: 9, reason: agreed, until: 2027-02-30 }"),
         "`until` should be a day such as `2027-01-31`, found `2027-02-30`"
     );
