@@ -175,6 +175,10 @@ fn a_loop_is_known_by_what_it_is_for() {
         )
     };
     assert_eq!(purpose(&moves("std::fs::rename(a, b)")), Purpose::Local);
+    let waits = "use tokio::time::sleep; async fn a() -> Vec<u8> { loop { if let Ok(b) = tokio::fs::read(P).await { return b; } sleep(Q).await } }";
+    assert_eq!(purpose(waits), Purpose::Local);
+    let counts = "fn a() -> std::io::Result<()> { for i in 0..9 { match std::fs::rename(A, B) { Ok(()) => return Ok(()), Err(e) if i == 8 => return Err(e), Err(_) => std::thread::sleep(std::time::Duration::from_millis(100)) } } Ok(()) }";
+    assert_eq!(purpose(counts), Purpose::Local);
     assert_eq!(purpose(&moves("storage::fs::rename(a, b).await")), Purpose::Request);
     // Written to a file, but asked of somebody else.
     assert_eq!(purpose(&moves("std::fs::write(a, client.get(url).send().await)")), Purpose::Request);

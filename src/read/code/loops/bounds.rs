@@ -27,6 +27,8 @@ pub struct Bound {
     pub time: Option<Sourced<Nanos>>,
     /// How it ends when all tries have failed, with everything that happened; none where it does not end.
     pub last: Vec<End>,
+    /// Whether it is tried once more behind the loop.
+    pub tries_again: bool,
     /// Whether it ends when somebody wants it to.
     pub is_cancelled: bool,
 }
@@ -76,7 +78,8 @@ pub fn count(candidate: &Candidate, verdict: &Verdict) -> Bound {
             // Nothing but the range ends it, however long that is.
             let span = candidate.range_span(&machine).unwrap_or(candidate.span());
             let attempts = Sourced::written(Attempts::Times(len as u64), span);
-            return Bound { attempts, time: gates.time(), last, is_cancelled: gates.is_cancelled() };
+            let is_cancelled = gates.is_cancelled();
+            return Bound { attempts, time: gates.time(), last, tries_again: false, is_cancelled };
         }
         before = compared;
         states = on;
@@ -92,7 +95,7 @@ pub fn count(candidate: &Candidate, verdict: &Verdict) -> Bound {
         }
         None => Sourced::written(Attempts::Unbounded, span),
     };
-    Bound { attempts, time: gates.time(), last, is_cancelled: gates.is_cancelled() }
+    Bound { attempts, time: gates.time(), last, tries_again: false, is_cancelled: gates.is_cancelled() }
 }
 
 fn finished(
@@ -107,12 +110,14 @@ fn finished(
     let passes = last.iter().map(|end| end.state.steps.iter().filter(|step| matches!(step, Step::Pass)).count()).max();
     let most = if most == 0 { passes.unwrap_or(0) } else { most };
     let before = candidate.tries_before(verdict);
+    let goes_on = |end: &End| matches!(end.how, Leaving::IsOver | Leaving::Left(Exit::Break, _));
+    let tries_again = last.iter().any(goes_on) && candidate.tries_behind(verdict);
     let span = bound.unwrap_or(candidate.span());
-    let attempts = match most + before {
+    let attempts = match most + before + usize::from(tries_again) {
         0 => Sourced::unknown(Why::Other("a loop that never runs".into()), span),
         all => Sourced::written(Attempts::Times(all as u64), span),
     };
-    Bound { attempts, time: None, last, is_cancelled }
+    Bound { attempts, time: None, last, tries_again, is_cancelled }
 }
 
 /// How often the operation was called on the way to a state.
@@ -320,6 +325,23 @@ impl Candidate<'_> {
             inside = around;
         }
         0
+    }
+
+    /// Whether the same call stands behind the loop too: a last try, once the loop is over.
+    fn tries_behind(&self, verdict: &Verdict) -> bool {
+        let unit = self.unit;
+        let Some(called) = verdict.hearts.first().and_then(|heart| self.called(*heart)) else { return false };
+        let around = unit.around(self.id).take_while(|id| {
+            !matches!(unit.kind(*id), Kind::Function { .. } | Kind::Closure { .. } | Kind::Loop { .. })
+        });
+        let calls = |statement: Id| {
+            let is_it = |one: Id| self.called(one).as_ref() == Some(&called) && !self.is_deferred(one, statement);
+            unit.below(statement).any(is_it)
+        };
+        around.into_iter().any(|around| match unit.kind(around) {
+            Kind::Block(ids) => ids.iter().skip_while(|id| !unit.is_below(self.id, **id)).skip(1).any(|id| calls(*id)),
+            _ => false,
+        })
     }
 
     /// Whether a node stands in a closure or loop within a statement.

@@ -139,7 +139,8 @@ fn spread(at: Span, numbers: &[&Number], span: Span) -> (Sourced<Jitter>, Option
     if chances().any(|chance| chance.is_unknown) {
         return unknown();
     }
-    let how = if chance.after_cap { JitterAt::AfterCap } else { JitterAt::BeforeCap };
+    // Before the first delay that is held down nothing shows which comes first.
+    let how = if chances().any(|chance| chance.after_cap) { JitterAt::AfterCap } else { JitterAt::BeforeCap };
     let known = |jitter: Jitter, base: Option<f64>| (Sourced::written(Jitter { at: how, ..jitter }, at_span), base);
     let near = |a: f64, b: f64| (a - b).abs() <= b.abs() * 0.02 + 1e-3;
     // Each delay is drawn from the one before: from the same floor up to three times as much.

@@ -78,7 +78,7 @@ fn site(candidate: &Candidate, verdict: &Verdict, bound: Bound, delays: Delays, 
         operation: operation.map(Into::into),
         is_async: candidate.is_async(candidate.id),
         frozen_jitter: delays.frozen,
-        sleep_after_last: if is_counted { candidate.sleep_after_last(&bound.last) } else { None },
+        sleep_after_last: if is_counted && !bound.tries_again { candidate.sleep_after_last(&bound.last) } else { None },
         blocking_sleep: delays.blocking.filter(|wait| candidate.is_async(*wait)).map(|wait| unit.span(wait)),
         swallowed: ending.swallowed.filter(|_| purpose == Purpose::Request && is_counted),
         ..InCode::default()

@@ -151,6 +151,7 @@ impl Walk<'_, '_> {
                     Some(called) => self.enter(scene, Scene::new(called), None, args),
                     None if name.full.is_none() => self.closure(scene, *of, args),
                     None if is_within(&self.reader.words.purposes.local, name.best()) => self.seen.is_local = true,
+                    None if self.does_nothing(name.best()) => {}
                     None => {
                         self.seen.clients.extend(self.reader.client_call(scene));
                         if is_waited_for(scene) {
@@ -162,6 +163,12 @@ impl Walk<'_, '_> {
             }
             _ => {}
         }
+    }
+
+    /// Whether a call asks nobody for anything: it waits between tries, or says what came of one.
+    fn does_nothing(&self, path: &str) -> bool {
+        let words = &self.reader.words.loops;
+        words.waits.of_path(path).is_some() || words.wrappers.of_path(path).is_some()
     }
 
     /// Remembers what the try itself waits for.

@@ -158,6 +158,22 @@ fn every_shape_of_the_wild_is_found() {
             "3 linear 100ms none",
         ),
         (
+            "a last try behind the loop",
+            "for _ in 0..3 { match self.op().await { Ok(v) => return Ok(v), Err(_) => sleep(PAUSE).await } } self.op().await",
+            "4 fixed 100ms none",
+        ),
+        (
+            "another call behind the loop",
+            "for _ in 0..3 { match self.op().await { Ok(v) => return Ok(v), Err(_) => sleep(PAUSE).await } } self.other().await",
+            "3 fixed 100ms none",
+        ),
+        (
+            "spread after a cap that the first delay does not reach",
+            "let mut d = 1000u64; for i in 0..6 { match self.op().await { Ok(v) => return Ok(v), Err(e) => { if i == 5 { return Err(e); }
+               sleep(Duration::from_millis(d + rand::random::<u64>() % 500)).await; d = (d * 2).min(2000); } } } Err(e)",
+            "6 exponential 1s x2 cap 2s plus 500ms",
+        ),
+        (
             "a loop within waits",
             "let mut retries = 0; loop { match self.run().await { Ok(v) => return Ok(v), Err(e) => warn!(\"{e}\") } retries += 1; if retries > 2 { return Err(e); }
                self.state = loop { sleep(PAUSE).await; if let Ok(state) = State::rebuild().await { break state; } }; }",
