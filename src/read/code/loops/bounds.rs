@@ -64,7 +64,9 @@ pub fn count(candidate: &Candidate, verdict: &Verdict) -> Bound {
         if on.is_empty() {
             let bound = flipped(&before, &compared).or_else(|| candidate.range_span(&machine));
             last = off;
-            return finished(candidate, verdict, last, bound, gates.is_cancelled());
+            // A limit on time may end it before the count does.
+            gates.unknown(candidate);
+            return Bound { time: gates.time(), ..finished(candidate, verdict, last, bound, gates.is_cancelled()) };
         }
         let counting = compared.iter().map(|one| one.distance).fold(f64::INFINITY, f64::min);
         let length = candidate.known_len(&machine);

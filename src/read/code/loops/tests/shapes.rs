@@ -244,6 +244,19 @@ fn no_limit_in_sight_is_not_known_to_be_none() {
     };
     let limit = |call: &str| super::first(&retry(call)).policy.attempt_timeout;
     assert!(limit("client.get()").known().is_none() && !limit("client.get()").is_written());
+    // Whichever comes first, the count or the time; where both must come, time alone ends nothing.
+    let total = |ends: &str| {
+        let counted = format!(
+            "let start = Instant::now(); let mut n = 0; loop {{ match get().await {{ Ok(b) => return Ok(b),
+               Err(e) => {{ n += 1; if {ends} {{ return Err(e); }} sleep(Duration::from_secs(1)).await; }} }} }}"
+        );
+        let policy = super::first(&counted).policy;
+        (policy.attempts.known().copied(), policy.total.limit.known().copied())
+    };
+    let at = |seconds| Some(crate::facts::Limit::At(crate::facts::Nanos::from_secs(seconds)));
+    let five = Some(crate::facts::Attempts::Times(5));
+    assert_eq!(total("n >= 5 || start.elapsed() > Duration::from_secs(10)"), (five, at(10)));
+    assert_eq!(total("n >= 5"), (five, Some(crate::facts::Limit::None)));
     let written = limit("tokio::time::timeout(Duration::from_secs(2), client.get())");
     assert_eq!(written.known(), Some(&crate::facts::Limit::At(crate::facts::Nanos::from_secs(2))));
 }
