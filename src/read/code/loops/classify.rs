@@ -108,8 +108,12 @@ fn by_outcome(candidate: &Candidate, machine: &Machine, ends: &[End]) -> Option<
             return None;
         }
     }
-    if candidate.goes_through_targets() && !waits {
-        return None;
+    if candidate.goes_through_targets() {
+        // Another one each time, as long as it says what is called and not how.
+        decisive.retain(|of| waits && !of.from.has(Origins::MADE_OF_ITEM));
+        if decisive.is_empty() {
+            return None;
+        }
     }
     Some(verdict(&decisive, ends, waits))
 }

@@ -298,7 +298,11 @@ impl Machine<'_> {
             return one(state, self.chance_unknown(chance));
         }
         self.note_try(unit, id, &mut state);
-        let mut from = origin.from.only(Origins::MADE_OF_COUNT.and(Origins::SCHEDULE).and(Origins::CANCEL));
+        let made = Origins::MADE_OF_COUNT.and(Origins::MADE_OF_ITEM);
+        let mut from = origin.from.only(made.and(Origins::SCHEDULE).and(Origins::CANCEL));
+        if origin.from.has(Origins::ITEM) {
+            from = from.and(Origins::MADE_OF_ITEM);
+        }
         if origin.from.has(Origins::COUNT) {
             from = from.and(Origins::MADE_OF_COUNT);
         }

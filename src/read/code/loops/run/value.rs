@@ -172,6 +172,9 @@ impl Origins {
     /// What a function gave that was handed over to what is followed.
     pub const GIVEN: Origins = Origins(1024);
 
+    /// What an operation gave that took one of a list: another target each time.
+    pub const MADE_OF_ITEM: Origins = Origins(2048);
+
     /// Both.
     pub fn and(self, other: Origins) -> Origins {
         Origins(self.0 | other.0)

@@ -180,6 +180,16 @@ fn loops_that_look_for_another_way_stay_silent() {
             "",
         ),
         (
+            "one region after the other",
+            "for region in [\"us\", \"eu\", \"ap\"] { if let Ok(v) = self.get(format!(\"http://{region}.ledger/x\")).await { return Ok(v); } sleep(PAUSE).await; } Err(e)",
+            "",
+        ),
+        (
+            "one host after the other",
+            "for host in &self.hosts { match Client::connect(host).await { Ok(v) => return Ok(v), Err(_) => sleep(PAUSE).await } } Err(e)",
+            "",
+        ),
+        (
             "attempts of something else",
             "for attempt in msg.attempts.iter() { if let Err(e) = self.note(attempt).await { warn!(\"{e}\"); } } Ok(())",
             "",

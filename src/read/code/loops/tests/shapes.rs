@@ -158,6 +158,11 @@ fn every_shape_of_the_wild_is_found() {
             "3 linear 100ms none",
         ),
         (
+            "a list of delays is no list of targets",
+            "for pause in [100, 200, 400] { match self.get(\"http://ledger/x\").await { Ok(v) => return Ok(v), Err(_) => sleep(Duration::from_millis(pause)).await } } Err(e)",
+            "3 schedule 100ms,200ms none",
+        ),
+        (
             "a last try behind the loop",
             "for _ in 0..3 { match self.op().await { Ok(v) => return Ok(v), Err(_) => sleep(PAUSE).await } } self.op().await",
             "4 fixed 100ms none",
