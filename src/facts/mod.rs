@@ -77,8 +77,19 @@ pub struct Facts {
     pub suppressions: Vec<Suppression>,
     /// Comments to retrylint that are not understood.
     pub misdirected: Vec<Misdirected>,
+    /// Objects that retry in ways that are not read yet.
+    pub unread: Vec<Unread>,
     /// What could not be read.
     pub problems: Vec<Problem>,
+}
+
+/// An object that is known to retry, and of which nothing is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unread {
+    /// Its kind, as it calls itself.
+    pub kind: Arc<str>,
+    /// Where it stands.
+    pub span: Span,
 }
 
 /// A file that was looked at.
@@ -201,6 +212,7 @@ impl Facts {
         take(&mut self.enclosures, other.enclosures);
         take(&mut self.suppressions, other.suppressions);
         take(&mut self.misdirected, other.misdirected);
+        take(&mut self.unread, other.unread);
         take(&mut self.problems, other.problems);
     }
 

@@ -71,6 +71,7 @@ pub static DIALECTS: &[&Dialect] = &[
     &manifests::services::DIALECT,
     &dialects::dotnet::DIALECT,
     &dialects::generic::DIALECT,
+    &dialects::unread::DIALECT,
 ];
 
 /// What a dialect settles when every file has been read.

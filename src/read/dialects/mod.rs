@@ -5,3 +5,4 @@ pub mod envoy;
 pub mod generic;
 pub mod istio;
 pub mod kubernetes;
+pub mod unread;

@@ -6,12 +6,13 @@ use petgraph::graph::{EdgeIndex, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use super::{Coverage, Extra, Slowest, Step, Summary, WorstPath};
-use crate::facts::{Facts, Policy, PolicyId, PolicyKind};
+use crate::facts::{Facts, Policy, PolicyId, PolicyKind, Role, words};
 use crate::graph::amount::Amount;
 use crate::graph::paths::k_best;
 use crate::graph::{Edge, System};
 use crate::report::Counts;
 use crate::scan;
+use crate::source::FileId;
 
 /// The summary of a run. Where several environments disagree, the worst one speaks.
 pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], findings: Counts) -> Summary {
@@ -25,6 +26,7 @@ pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], find
     let mut notes: Vec<String> = systems.iter().flat_map(|system| system.net.notes.iter().cloned()).collect();
     notes.sort();
     notes.dedup();
+    notes.extend(unread(facts));
     Summary {
         findings,
         files: looked.files.clone(),
@@ -44,6 +46,19 @@ pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], find
         slowest_answer: slowest(systems),
         extra_requests: extra_requests(systems),
         notes,
+    }
+}
+
+/// `Retries of 3 objects are not read yet: BackendTrafficPolicy, HTTPRoute`.
+fn unread(facts: &Facts) -> Option<String> {
+    let is_counted = |file: FileId| facts.file(file).is_none_or(|file| file.role != Role::Test);
+    let all = || facts.unread.iter().filter(|one| is_counted(one.span.file));
+    let kinds: BTreeSet<&str> = all().map(|one| &*one.kind).collect();
+    let kinds: Vec<&str> = kinds.into_iter().collect();
+    match all().count() {
+        0 => None,
+        1 => Some(format!("Retries of one object are not read yet: {}", kinds.join(", "))),
+        n => Some(format!("Retries of {} objects are not read yet: {}", words::grouped(n as u128), kinds.join(", "))),
     }
 }
 
