@@ -75,13 +75,20 @@ pub fn speaks_to_us(tree: &Tree, text: &str) -> bool {
     tree.comments.iter().any(|comment| find(text, comment.span).is_some())
 }
 
-/// Where the directive's mark stands in the file: at the start of the comment, or of a comment within the comment.
+/// Where the directive's mark stands in the file: it is the first thing in its comment. Documentation (`///`, `//!`, `/** */`,
+/// `/*! */`) speaks to people, and so does what a comment quotes.
 fn find(text: &str, comment: Span) -> Option<usize> {
     let body = text.get(comment.range())?;
-    let at = body.find(MARK)?;
-    let before = body.get(..at)?.trim_end_matches([' ', '\t']);
-    let starts = before.ends_with(['#', '/', '*']) || before.trim_matches(['#', '/', '*', '!']).is_empty();
-    starts.then_some(comment.start as usize + at)
+    let said = match (body.strip_prefix("//"), body.strip_prefix("/*")) {
+        (Some(line), _) => line.trim_start_matches([' ', '\t']),
+        (_, Some(block)) => {
+            let said = block.trim_start();
+            // The star that many write before each line of a block.
+            said.strip_prefix('*').filter(|_| said.len() < block.len()).map_or(said, str::trim_start)
+        }
+        _ => body.trim_start_matches('#').trim_start_matches([' ', '\t']),
+    };
+    said.starts_with(MARK).then_some(comment.end as usize - said.len())
 }
 
 /// What a comment says. `text` is that of the file.

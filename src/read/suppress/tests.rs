@@ -112,6 +112,10 @@ fn comments_that_merely_speak_of_the_program_are_left_alone() {
     );
     assert_eq!((facts.suppressions, facts.misdirected), (vec![], vec![]));
     assert_eq!(yaml("# retrylint: service(web)\na: 1\n").misdirected, []);
+    let quoted =
+        yaml("# write '# retrylint: allow-file(x) reason'\n# # retrylint: allow(x)\n# `# retrylint: alow(x)`\na: 1\n");
+    assert_eq!((quoted.suppressions, quoted.misdirected), (vec![], vec![]));
+    assert_eq!(yaml("## retrylint: allow(x)\na: 1\n").suppressions.len(), 1);
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub fn read(text: &str, start: usize, file: FileId) -> Comments {
             Said::States { fact, names } => {
                 let is_at_top = (asked.comment.start as usize) < first;
                 let covers = match fact {
-                    Fact::Service if is_at_top && is_of_file(text, asked.comment, covers) => at(0, text.len()),
+                    Fact::Service if is_at_top && is_of_file(text, covers) => at(0, text.len()),
                     _ => covers,
                 };
                 let kind = match fact {
@@ -71,16 +71,11 @@ pub fn read(text: &str, start: usize, file: FileId) -> Comments {
     comments
 }
 
-/// Whether a comment above everything else is about the file, not about what comes next.
-fn is_of_file(text: &str, comment: At, covers: At) -> bool {
-    let of = |at: At| text.get(at.start as usize..at.end as usize).unwrap_or_default();
+/// Whether a comment above everything else is about the file, not about what comes next, which it covers.
+fn is_of_file(text: &str, covers: At) -> bool {
     // An import or declaration has no service of its own.
-    let (comment, next) = (of(comment), of(covers));
-    comment.starts_with("//!")
-        || comment.starts_with("/*!")
-        || next.is_empty()
-        || next.starts_with("#!")
-        || next.ends_with(';')
+    let next = text.get(covers.start as usize..covers.end as usize).unwrap_or_default();
+    next.is_empty() || next.starts_with("#!") || next.ends_with(';')
 }
 
 /// The comments that say something, each with what is to be known of its place.

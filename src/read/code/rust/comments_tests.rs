@@ -30,7 +30,7 @@ fn a() {
     }
 }
 /// Documented.
-/// retrylint: allow(uncapped-backoff)
+// retrylint: allow(uncapped-backoff)
 fn d() {}
 /* retrylint: allow-file(missing-timeout) */
 ";
@@ -75,7 +75,7 @@ fn facts_about_code_cover_a_statement_a_function_or_the_file() {
         ("use a;\n// retrylint: service(web)\nimpl A { }\nfn c() {}", Service, "web", "impl A { }"),
         // At the top of a file.
         ("// retrylint: service(web)\nfn a() {}\nfn c() {}", Service, "web", "fn a() {}"),
-        ("//! About.\n//! retrylint: service(web)\nfn a() {}\nfn c() {}", Service, "web", "FILE"),
+        ("//! About.\n// retrylint: service(web)\nuse a;\nfn c() {}", Service, "web", "FILE"),
         ("// retrylint: service(web)\n\nuse a::{b};\nfn c() {}", Service, "web", "FILE"),
         ("#!/bin/run\n// retrylint: service(web)\nmod a;\nfn c() {}", Service, "web", "FILE"),
         ("\u{feff}// retrylint: service(web)\n#![allow(a)]\nfn c() {}", Service, "web", "FILE"),
@@ -109,9 +109,34 @@ fn what_is_not_understood_is_told_and_what_is_no_comment_is_not() {
         "fn a() { b(\"// retrylint: allow(x)\"); }",
         "fn a() { b(r#\"\n// retrylint: allow(x)\n\"#); }",
         "// see retrylint: allow(x)\nfn a() {}",
+        // Documentation, and what a comment quotes.
+        "//! Silence with '// retrylint: allow-file(x) reason'.\nfn a() {}",
+        "//! retrylint: allow-file(x)\nfn a() {}",
+        "/// retrylint: allow(x)\nfn a() {}",
+        "/// // retrylint: allow(x)\nfn a() {}",
+        "/** retrylint: allow(x) */\nfn a() {}",
+        "/*! retrylint: allow-file(x) */\nfn a() {}",
+        "/* /* // retrylint: allow(x) */ */\nfn a() {}",
+        "// // retrylint: allow(x)\nfn a() {}",
     ] {
         let found = comments(source);
         assert!(found.directives.is_empty() && found.facts == Facts::default(), "{source}: {found:?}");
+    }
+}
+
+#[test]
+fn the_mark_is_the_first_thing_in_its_comment() {
+    for comment in [
+        "// retrylint: allow(x)",
+        "//retrylint: allow(x)",
+        "//\tretrylint: allow(x)",
+        "/*retrylint: allow(x)*/",
+        "/* retrylint: allow(x) */",
+        "/*\n * retrylint: allow(x)\n */",
+    ] {
+        let found = comments(&format!("{comment}\nfn a() {{}}")).facts;
+        let [one] = found.suppressions.as_slice() else { panic!("{comment}: {found:?}") };
+        assert_eq!(one.rules.iter().map(|(rule, _)| rule.as_str()).collect::<Vec<_>>(), ["x"], "{comment}");
     }
 }
 
