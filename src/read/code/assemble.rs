@@ -8,11 +8,12 @@ mod callers;
 mod merge;
 
 use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::facts::{
     Attempts, Call, CallId, CallSource, Callee, Caller, Check, Classes, Confidence, Enclosure, Facts, Measures, Policy,
-    PolicyId, Purpose, ServiceRef, Sourced, Total,
+    PolicyId, PolicyKind, Purpose, ServiceRef, Sourced, Total,
 };
 use crate::read::ReadSettings;
 use crate::source::FileId;
@@ -34,13 +35,45 @@ pub fn facts(project: &Project, unit: &Arc<Unit>, sites: Vec<Site>, directives: 
     let inside = merge::nests(unit, &sites);
     let mut constructs: Vec<Id> = sites.iter().map(|site| site.construct).collect();
     constructs.sort_unstable();
-    let assembler = Assembler { project, unit, words: Words::of(unit.language), directives, constructs };
+    let retries =
+        |at: &(usize, &Option<PolicyId>)| sites.get(at.0).is_some_and(|site| site.policy.kind != PolicyKind::TimeLimit);
+    let around_retries = inside.iter().enumerate().filter(retries).filter_map(|(_, outer)| *outer).collect();
+    let words = Words::of(unit.language);
+    let assembler = Assembler { project, unit, words, directives, constructs, around_retries };
     for (at, site) in sites.iter().enumerate() {
         let mut policy = site.policy.clone();
         policy.inside = inside.get(at).copied().flatten().or(policy.inside);
         assembler.assemble(site, policy, PolicyId(at as u32), &mut facts);
     }
+    limit_tries(&sites, &mut facts.policies);
     facts
+}
+
+/// A try of a loop that is one request on a client lasts no longer than that client lets it. Of a client that tries again by
+/// itself, the limit is that of its own tries, and none of those around them.
+fn limit_tries(sites: &[Site], policies: &mut [Policy]) {
+    let mut inner: HashMap<PolicyId, Vec<usize>> = HashMap::new();
+    for (at, policy) in policies.iter().enumerate() {
+        inner.entry(policy.inside.unwrap_or(PolicyId(u32::MAX))).or_default().push(at);
+    }
+    for (at, site) in sites.iter().enumerate().filter(|(_, site)| site.from == Finder::Loops) {
+        let Some([only]) = inner.get(&PolicyId(at as u32)).map(Vec::as_slice) else { continue };
+        let (Some(client), Some(policy)) = (sites.get(*only), policies.get(*only)) else { continue };
+        if policy.kind != PolicyKind::TimeLimit || client.operations.len() != 1 || site.is_described {
+            continue;
+        }
+        let limit = policy.attempt_timeout.clone();
+        let Some(outer) = policies.get_mut(at) else { continue };
+        let is_nearer = match (outer.attempt_timeout.known(), limit.known()) {
+            // Nobody says how long the other one is, which may be the smaller.
+            (None, _) if outer.attempt_timeout.is_written() => false,
+            (Some(own), Some(limit)) => limit < own,
+            (own, limit) => own.is_none() && limit.is_some(),
+        };
+        if is_nearer {
+            outer.attempt_timeout = limit;
+        }
+    }
 }
 
 /// Fills in the requests that are made on clients that retry by themselves, where nobody did so yet.
@@ -61,6 +94,8 @@ struct Assembler<'a> {
     directives: &'a [Directive],
     /// Where the sites of the unit stand.
     constructs: Vec<Id>,
+    /// Those whose tries are made of the tries of others.
+    around_retries: HashSet<PolicyId>,
 }
 
 impl Assembler<'_> {
@@ -70,7 +105,7 @@ impl Assembler<'_> {
         self.describe(site, &mut policy);
         let own: Vec<&Tried> = uses.iter().filter(|one| one.is_here).map(|one| &one.tried).collect();
         if let Some(tried) = Tried::all(&own) {
-            self.tell(&tried, &mut policy);
+            self.tell(&tried, &mut policy, id);
             facts.enclosures.extend(callers::enclosed(self.project, id, &tried.entered, |one| self.may_retry(one)));
         }
         self.call(site, &mut policy, &uses, facts);
@@ -151,7 +186,7 @@ impl Assembler<'_> {
     }
 
     /// What the tries do.
-    fn tell(&self, tried: &Tried, policy: &mut Policy) {
+    fn tell(&self, tried: &Tried, policy: &mut Policy, id: PolicyId) {
         let catches_all = policy.retries_on.known() == Some(&Classes::ALL) && policy.names_classes.is_empty();
         let in_code = policy.in_code.get_or_insert_default();
         in_code.operation = in_code.operation.take().or_else(|| tried.shown.clone());
@@ -166,8 +201,10 @@ impl Assembler<'_> {
                 None => policy.idempotent = Sourced::written(Some(true), key.span),
             }
         }
+        // What limits the request limits each of its own tries, not those around them.
         if let Some(limit) = &tried.limit
             && !policy.attempt_timeout.is_written()
+            && !self.around_retries.contains(&id)
         {
             policy.attempt_timeout = limit.clone();
         }

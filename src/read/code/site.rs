@@ -33,6 +33,9 @@ pub enum Finder {
     Catalogue,
 }
 
+/// A count beyond which there is none: `u32::MAX` tries are as many as anybody has time for.
+pub const COUNTLESS: f64 = 1e6;
+
 /// The limit of one try where nothing says one: what is tried may limit itself in ways that are not looked at, so that no limit
 /// in sight is not known to be none. Nobody wrote that, and whoever looks at what is tried may know better. `by`: whose default
 /// it would be.

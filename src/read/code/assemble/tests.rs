@@ -276,7 +276,7 @@ mod projects {
     use std::sync::Arc;
 
     use super::*;
-    use crate::facts::{File, FileKind, Role, Service, ServiceSource};
+    use crate::facts::{File, FileKind, Limit, Nanos, PolicyKind, Role, Service, ServiceSource};
     use crate::graph::Net;
     use crate::graph::link::link;
     use crate::read::code::files::{Files, memory::Memory};
@@ -408,6 +408,48 @@ mod projects {
             ("mail/src/main.rs", &uses("work().await;")),
         ]);
         assert_eq!(edges(&facts), ["cart -> payments 3", "web -> payments 3"]);
+    }
+
+    #[test]
+    fn a_try_that_is_one_request_lasts_as_long_as_the_smallest_limit_lets_it() {
+        let seconds = |n: u32| format!("std::time::Duration::from_secs({n})");
+        let limits = |client: &str, what: &str| {
+            let body = retry(what);
+            let main = format!("async fn f() -> Result<R, Failed> {{ let http = {client}; {body} }} fn main() {{}}");
+            let more = "reqwest-middleware = \"0.4\"\nreqwest-retry = \"0.7\"";
+            let facts = read(&[("web/Cargo.toml", &package("web", more)), ("web/src/main.rs", &main)]);
+            let shown = facts.policies.iter().map(|policy| (policy.kind, policy.attempt_timeout.known().copied()));
+            shown.collect::<Vec<_>>()
+        };
+        let of = |all: &[(PolicyKind, Option<Limit<Nanos>>)], wanted: PolicyKind| {
+            all.iter().find(|(kind, _)| *kind == wanted).unwrap_or_else(|| panic!("{all:?}")).1
+        };
+        let client = |n: u32| format!("reqwest::Client::builder().timeout({}).build()?", seconds(n));
+        let plain = "http.get(\"http://payments/\").send()";
+        let own = format!("http.get(\"http://payments/\").timeout({}).send()", seconds(1));
+        let around = |n: u32| format!("tokio::time::timeout({}, {plain})", seconds(n));
+        let at = |n: u64| Some(Limit::At(Nanos::from_secs(n)));
+        for (client, what, expected) in [
+            (client(3), plain.to_string(), at(3)),
+            (client(3), own, at(1)),
+            (client(1), around(5), at(1)),
+            (client(5), around(1), at(1)),
+            // Two requests take as long as both.
+            (client(3), format!("async {{ {plain}.await; {plain}.await }}"), None),
+        ] {
+            assert_eq!(of(&limits(&client, &what), PolicyKind::Loop), expected, "{client} {what}");
+        }
+        // What limits the tries of a client that tries again limits none of those around it.
+        let again = format!(
+            "reqwest_middleware::ClientBuilder::new({}).with(reqwest_retry::RetryTransientMiddleware::new_with_policy(\
+             reqwest_retry::policies::ExponentialBackoff::builder().build_with_max_retries(2))).build()",
+            client(1)
+        );
+        let all = limits(&again, plain);
+        assert_eq!((of(&all, PolicyKind::Loop), of(&all, PolicyKind::Library)), (None, at(1)));
+        assert_eq!(of(&limits(&again, &around(9)), PolicyKind::Loop), at(9));
+        let each = format!("http.get(\"http://payments/\").timeout({}).send()", seconds(1));
+        assert_eq!(of(&limits(&again, &each), PolicyKind::Loop), None);
     }
 
     #[test]

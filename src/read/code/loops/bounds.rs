@@ -6,6 +6,7 @@ use super::classify::Verdict;
 use super::run::{Choice, Compared, End, Leaving, Machine, Mode, Origins, State, Step, Unknown};
 use crate::facts::{Attempts, Nanos, Sourced, Why};
 use crate::read::code::loops::run::number;
+use crate::read::code::site::COUNTLESS;
 use crate::read::code::tree::{Exit, Id, Kind, LoopKind, Sym, Test};
 use crate::source::Span;
 
@@ -13,8 +14,6 @@ use crate::source::Span;
 const PASSES: u32 = 1000;
 /// Passes after which a loop that nothing counts is taken to go on for ever.
 const ENOUGH: u32 = 6;
-/// A bound beyond which a loop has none.
-const ENDLESS: f64 = 1e6;
 /// States that are carried on side by side.
 const STATES: usize = 4;
 
@@ -71,7 +70,7 @@ pub fn count(candidate: &Candidate, verdict: &Verdict) -> Bound {
         let counting = compared.iter().map(|one| one.distance).fold(f64::INFINITY, f64::min);
         let length = candidate.known_len(&machine);
         let next = counting.min(length.unwrap_or(f64::INFINITY));
-        if passes >= ENOUGH && next > ENDLESS {
+        if passes >= ENOUGH && next > COUNTLESS {
             break;
         }
         if passes >= ENOUGH

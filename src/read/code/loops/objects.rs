@@ -14,7 +14,7 @@ use crate::facts::{
     Sourced, Why,
 };
 use crate::read::code::project::Project;
-use crate::read::code::site::{Finder, LIMITS_ITSELF, Site, unseen_limit};
+use crate::read::code::site::{COUNTLESS, Finder, LIMITS_ITSELF, Site, unseen_limit};
 use crate::read::code::tree::{Id, Kind, Name, Place, Sym, Unit};
 use crate::read::code::words::Words;
 use crate::read::code::words::loops::{has, parts};
@@ -25,8 +25,6 @@ use crate::source::Span;
 const ASKED: usize = 8;
 /// Delays after which a thing that deals them out has no end.
 const ENDLESS: usize = 64;
-/// A count beyond which there is none.
-const COUNTLESS: f64 = 1e6;
 
 /// The policies that a unit describes.
 pub fn sites(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {

@@ -125,7 +125,9 @@ impl Candidate<'_> {
     /// The limit of one try: that of the call that limits it.
     fn attempt_timeout(&self, verdict: &Verdict) -> Option<Sourced<Limit<Nanos>>> {
         let unit = self.unit;
-        let limited = verdict.ops.iter().chain(&verdict.hearts).find_map(|op| {
+        // What made the client that a try uses stands elsewhere, and limits that client alone: see `operation`.
+        let mut tries = verdict.ops.iter().chain(&verdict.hearts).filter(|op| unit.is_below(**op, self.id));
+        let limited = tries.find_map(|op| {
             std::iter::once(*op)
                 .chain(unit.around(*op).take_while(|around| *around < self.id))
                 .find_map(|id| self.limit_of(id))

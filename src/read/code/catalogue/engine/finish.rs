@@ -11,7 +11,7 @@ use crate::facts::{
     Attempts, Backoff, BackoffKind, Breaker, Check, Classes, Confidence, Count, Counts, Dialect, Freeze, Frozen,
     InCode, Ineffective, Limit, Measures, Nanos, Place, Policy, PolicyKind, Purpose, Sourced, Total, Why,
 };
-use crate::read::code::site::{LIMITS_ITSELF, unseen_limit};
+use crate::read::code::site::{COUNTLESS, LIMITS_ITSELF, unseen_limit};
 use crate::source::Span;
 
 /// What is told of a policy beside its values.
@@ -43,7 +43,10 @@ pub(super) fn policies(mut state: State, inner: Option<Option<State>>, about: &A
         let mut policy = policy(&whole, about);
         let (before, after) = (layers.get(..i).unwrap_or_default(), layers.get(i + 1..).unwrap_or_default());
         outside(&mut policy, before);
-        policy.attempt_timeout = inside(&whole, after, inner.as_ref(), about);
+        policy.attempt_timeout = match after.iter().position(|layer| layer.kind == Layer::Retry) {
+            Some(next) => between(&layer.state, after.get(..next).unwrap_or_default(), about),
+            None => inside(&whole, after, inner.as_ref(), about),
+        };
         around(&mut policy, before, Place::Outside);
         around(&mut policy, after, Place::Inside);
         all.push((policy, whole.given));
@@ -81,6 +84,12 @@ fn inside(state: &State, layers: &[Laid], inner: Option<&Option<State>>, about: 
     })
 }
 
+/// The limit of one try that is made of tries further inside: what limits each of those says nothing of them together.
+fn between(own: &State, layers: &[Laid], about: &About) -> Sourced<Limit<Nanos>> {
+    let own = own.get(Target::AttemptTimeout).map(|said| said.sourced(limit));
+    least(layers.iter().filter_map(limit_of).chain(own)).unwrap_or_else(|| unseen_limit(LIMITS_ITSELF, about.by))
+}
+
 /// The limit that stands around everything a construct does: around its own retries (`retries`), or its only try.
 fn whole_limit(state: &State, retries: bool) -> Option<&Said> {
     state.get(Target::Limit).filter(|_| state.retries() == retries)
@@ -88,9 +97,16 @@ fn whole_limit(state: &State, retries: bool) -> Option<&Said> {
 
 /// The limit that a client sets on one call of it.
 fn try_limit(client: &State) -> Option<Sourced<Limit<Nanos>>> {
-    let targets = [Target::AttemptTimeout, Target::Total, Target::Limit];
-    let own = targets.into_iter().filter_map(|target| client.get(target));
-    let layers = client.layers.iter().filter_map(limit_of);
+    let mut layers = client.layers.clone();
+    if client.is_last_outermost {
+        layers.reverse();
+    }
+    let first_retry = layers.iter().position(|layer| layer.kind == Layer::Retry);
+    // Of a client that tries again, the limit of one of its tries is none of them all.
+    let retries = client.retries() || first_retry.is_some();
+    let targets = [Target::Total, Target::Limit].into_iter().chain((!retries).then_some(Target::AttemptTimeout));
+    let own = targets.filter_map(|target| client.get(target));
+    let layers = layers.iter().take(first_retry.unwrap_or(layers.len())).filter_map(limit_of);
     least(own.map(|said| said.sourced(limit)).chain(layers))
 }
 
@@ -249,7 +265,10 @@ fn only_in_code(state: &State, policy: &mut Policy, about: &About) {
 fn attempts(state: &State, about: &About) -> Option<Sourced<Attempts>> {
     let read = |got: &Got, more: u64| match got {
         Got::Word(_) | Got::None => Ok(Attempts::Unbounded),
-        got => whole(got).map(|n| Attempts::Times(n.saturating_add(more).max(1))),
+        got => whole(got).map(|n| match n {
+            n if n as f64 > COUNTLESS => Attempts::Unbounded,
+            n => Attempts::Times(n.saturating_add(more).max(1)),
+        }),
     };
     if let Some(said) = state.get(Target::Retries) {
         return Some(said.sourced(|got| read(got, 1)));

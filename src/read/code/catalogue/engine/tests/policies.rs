@@ -249,6 +249,10 @@ operation = "$1"
     let policy = only(&lib, vec![do_with(vec![attempts(3), delay])]);
     assert_eq!(brief(&policy), ("3".into(), vec![1000, 2000, 4000], "additive"));
     assert_eq!(brief(&only(&lib, vec![do_with(vec![attempts(0)])])).0, "unbounded");
+    // As many as nobody has time for are no count.
+    assert_eq!(brief(&only(&lib, vec![do_with(vec![attempts(u128::from(u64::MAX))])])).0, "unbounded");
+    assert_eq!(brief(&only(&lib, vec![do_with(vec![attempts(u128::from(u32::MAX))])])).0, "unbounded");
+    assert_eq!(brief(&only(&lib, vec![do_with(vec![attempts(1_000_000)])])).0, "1000000");
     assert_eq!(brief(&only(&lib, vec![do_with(vec![])])).0, "10");
     // Something of the user's own among them may set anything.
     let odd = only(&lib, vec![do_with(vec![("", call("mine.options", vec![]))])]);

@@ -184,6 +184,19 @@ fn each_layer_that_retries_is_a_policy() {
     let breaker = outer.breaker.limit().unwrap();
     assert_eq!(breaker.minimum.as_ref().unwrap().known(), Some(&40));
     assert_eq!(outer.hedging.as_ref().unwrap().copies.known(), Some(&2));
+    // The client's limit is that of the innermost tries; a layer between two is one of the outer tries.
+    let at = |n: u64| Some(Limit::At(Nanos::from_secs(n)));
+    let limits = |stack: N| {
+        let [outer, inner] = policies(vec![bind("c", stack)]).try_into().unwrap();
+        [outer, inner].map(|policy| policy.attempt_timeout.known().copied())
+    };
+    let once = || {
+        let limited = method(call("acme.Client.new", vec![]), "timeout", vec![("", secs(2))]);
+        method(stack(limited), "retry", vec![policy()])
+    };
+    assert_eq!(limits(method(once(), "retry", vec![policy()])), [None, at(2)]);
+    let between = method(once(), "timeout", vec![("", secs(9))]);
+    assert_eq!(limits(method(between, "retry", vec![policy()])), [at(9), at(2)]);
 }
 
 #[test]
