@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::facts::words::in_words;
 use crate::finding::{Finding, Identity, Suppressed};
+use crate::regular;
 use crate::report::{Entry, json};
 use crate::source::Sources;
 
@@ -106,7 +107,7 @@ impl Baseline {
         let shown = || path.display().to_string();
         let unreadable = |error| BaselineError::Unreadable { path: shown(), error };
         let mut text = String::new();
-        let file = std::fs::File::open(path).map_err(unreadable)?;
+        let file = regular::open(path).map_err(unreadable)?;
         file.take(MOST).read_to_string(&mut text).map_err(unreadable)?;
         Baseline::parse(&text).map_err(|wrong| match wrong {
             Wrong::Version(version) => BaselineError::Version { path: shown(), version },
@@ -116,7 +117,10 @@ impl Baseline {
 
     /// Whether a baseline may be written to `path`: nothing is there, or a baseline, whatever is wrong with it.
     pub fn may_replace(path: &Path) -> bool {
-        let Ok(file) = std::fs::File::open(path) else { return true };
+        let file = match regular::open(path) {
+            Ok(file) => file,
+            Err(error) => return error.kind() != std::io::ErrorKind::InvalidInput,
+        };
         let mut bytes = Vec::new();
         let read = file.take(MOST).read_to_end(&mut bytes);
         read.is_err() || bytes.trim_ascii().is_empty() || memchr::memmem::find(&bytes, MARK).is_some()

@@ -12,6 +12,7 @@ pub mod init;
 pub mod limits;
 pub mod pipeline;
 pub mod read;
+mod regular;
 pub mod report;
 pub mod repository;
 pub mod rules;

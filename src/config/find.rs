@@ -19,7 +19,12 @@ fn find_from(start: &Path, here: Option<&Path>) -> Option<PathBuf> {
     let first = repository::folder(start)?;
     let root = repository::root(&first, here);
     let inside = first.ancestors().take_while(|directory| directory.starts_with(root));
-    inside.map(|directory| directory.join(FILE_NAME)).find(|path| path.is_file())
+    inside.map(|directory| directory.join(FILE_NAME)).find(|path| is_there(path))
+}
+
+/// Whether something has the name that is no folder. A link that leads nowhere is meant too: who reads it says what is wrong.
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| !found.is_dir())
 }
 
 #[cfg(test)]
@@ -62,6 +67,19 @@ mod tests {
         assert_eq!(find(&scratch.0.join("repo/a/b")), Some(near));
         let file = scratch.touch("repo/x.yaml");
         assert_eq!(find(&file), Some(root));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_is_found_and_a_folder_is_not() {
+        let scratch = Scratch::new("links");
+        std::fs::create_dir(scratch.0.join("repo/.git")).unwrap();
+        let root = scratch.touch("repo/retrylint.toml");
+        std::fs::create_dir(scratch.0.join("repo/a/b/retrylint.toml")).unwrap();
+        assert_eq!(find(&scratch.0.join("repo/a/b")), Some(root));
+        let link = scratch.0.join("repo/a/retrylint.toml");
+        std::os::unix::fs::symlink("nowhere.toml", &link).unwrap();
+        assert_eq!(find(&scratch.0.join("repo/a/b")), Some(link));
     }
 
     #[test]

@@ -106,7 +106,7 @@ const MOST: u64 = 4 << 20;
 fn read(path: &Path) -> std::io::Result<String> {
     use std::io::Read;
     let mut text = String::new();
-    std::fs::File::open(path)?.take(MOST + 1).read_to_string(&mut text)?;
+    crate::regular::open(path)?.take(MOST + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MOST {
         return Err(std::io::Error::new(
             std::io::ErrorKind::FileTooLarge,

@@ -23,7 +23,7 @@ use crate::read::vocabulary::values::{
 };
 use crate::read::vocabulary::{Faults, fields, plain, texts};
 use crate::scan::Globs;
-use crate::source::FileId;
+use crate::source::{FileId, Span};
 
 /// Reads files into settings and facts: what a later one says wins key by key, and its tables of a list come behind those
 /// of the earlier ones.
@@ -40,6 +40,8 @@ pub(super) struct Reader<'r> {
     below: String,
     /// `[[environment]]` of the file that is read.
     environments: Vec<Environment>,
+    /// `[[library]]` of the file that is read: names, and where they stand.
+    libraries: Vec<(Arc<str>, Span)>,
     /// Services that files before it state something of, by name and namespace: their place among the facts.
     earlier: HashMap<(Arc<str>, Option<Arc<str>>), usize>,
 }
@@ -55,6 +57,7 @@ impl<'r> Reader<'r> {
             folder: PathBuf::new(),
             below: String::new(),
             environments: Vec::new(),
+            libraries: Vec::new(),
             earlier: HashMap::new(),
         }
     }
@@ -76,6 +79,7 @@ impl<'r> Reader<'r> {
         // Of what is not TOML, only that is told: values that the parser made up are nobody's fault.
         if tree.errors.is_empty() {
             tree.documents().for_each(|document| self.document(document));
+            self.same_libraries(text);
         }
         // The nearest file decides first where a path belongs.
         let mut environments = std::mem::take(&mut self.environments);
@@ -294,7 +298,24 @@ impl<'r> Reader<'r> {
         // Facts are read without the list of rules; then nobody looks at advice either.
         let rules = Some(self.rules).filter(|rules| !rules.is_empty());
         let library = library(node, Origin::Settings, rules, &mut self.faults);
+        if let (Some(library), Some(name)) = (&library, node.entry("name")) {
+            self.libraries.push((Arc::clone(&library.name), name.value.span()));
+        }
         self.config.read.libraries.extend(library.map(Arc::new));
+    }
+
+    /// Two libraries of one name in one file: nobody could tell which of them holds. A later file may replace an earlier one's.
+    fn same_libraries(&mut self, text: &str) {
+        let line = |at: Span| text.get(..at.start as usize).unwrap_or_default().matches('\n').count() + 1;
+        let mut first: HashMap<Arc<str>, Span> = HashMap::new();
+        for (name, at) in std::mem::take(&mut self.libraries) {
+            let Some(known) = first.get(&name) else {
+                first.insert(name, at);
+                continue;
+            };
+            let message = format!("`{name}` is described twice, in line {} and in line {}", line(*known), line(at));
+            self.faults.add(at, message, Some("put all its shapes below one `[[library]]`".into()));
+        }
     }
 
     fn dialect(&mut self, entry: &Entry<'_>) {

@@ -380,6 +380,19 @@ mod schema {
 }
 
 #[test]
+fn a_library_stands_once_in_a_file() {
+    let of = |name: &str| {
+        format!(
+            "[[library]]\nname = '{name}'\nlanguage = 'rust'\nroots = ['acme']\n[[library.shape]]\nis = 'run'\ncall = ['acme::run']\n"
+        )
+    };
+    let (at, message, help) = error(&format!("{}{}", of("acme"), of("acme")));
+    assert_eq!((at.as_str(), message.as_str()), ("'acme'", "`acme` is described twice, in line 2 and in line 9"));
+    assert_eq!(help.as_deref(), Some("put all its shapes below one `[[library]]`"));
+    assert_eq!(config(&format!("{}{}", of("acme"), of("acme-net"))).read.libraries.len(), 2);
+}
+
+#[test]
 fn a_path_that_is_no_pattern_is_an_error() {
     let errors = Config::parse("[services.a]\npaths = [\"services/a/**\", \"[\"]\n", &[]).unwrap_err();
     assert_eq!(errors.len(), 1);
