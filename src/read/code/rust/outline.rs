@@ -73,6 +73,9 @@ impl Reader<'_> {
         while let Some(token) = self.scanner.next() {
             match token.kind {
                 Kind::Comment => {
+                    if self.scanner.is_open(token) {
+                        return Err(Broken(token.start));
+                    }
                     if is_documentation(token.of(self.text)) {
                         before.start.get_or_insert(token.start);
                     }

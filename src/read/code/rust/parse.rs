@@ -45,8 +45,10 @@ impl<'a> Reading<'a> {
         let names = Arc::new(Names::new(input.package.map(|(_, package)| package)));
         let mut reading = Reading { input, outline, names, builder, problems: Vec::new(), is_template: None };
         if let Some(broken) = outline.broken {
-            let found = input.text.get(broken..).and_then(|rest| rest.chars().next()).unwrap_or(' ');
+            let rest = input.text.get(broken..).unwrap_or_default();
+            let found = rest.chars().next().unwrap_or(' ');
             let why = match found {
+                '/' if rest.starts_with("/*") => "a comment is never closed".to_owned(),
                 '(' | '[' | '{' => format!("`{found}` is never closed"),
                 ')' | ']' | '}' => format!("`{found}` closes nothing"),
                 _ => "an item does not end".to_owned(),
@@ -315,15 +317,26 @@ fn is_template(text: &str) -> bool {
     let mut before = Kind::Comment;
     while let Some(token) = scanner.code() {
         // `=> {{` is a macro's.
-        if token.kind == Kind::Open(b'{')
-            && before != Kind::Sign(b'>')
-            && (scanner.step_over(b'{') || scanner.step_over(b'%'))
-        {
-            return true;
+        if token.kind == Kind::Open(b'{') && before != Kind::Sign(b'>') {
+            let rest = text.as_bytes().get(token.start..).unwrap_or_default();
+            if is_hole(rest, b"{{", b"}}") || is_hole(rest, b"{%", b"%}") {
+                return true;
+            }
         }
         before = token.kind;
     }
     false
+}
+
+/// Whether a text begins with a hole that is filled in later: words between these marks, in one line.
+fn is_hole(text: &[u8], open: &[u8], close: &[u8]) -> bool {
+    /// Bytes of a hole at most.
+    const MOST: usize = 200;
+    let Some(rest) = text.strip_prefix(open) else { return false };
+    let rest = rest.get(..MOST).unwrap_or(rest);
+    let is_end = |byte: &u8| matches!(byte, b'{' | b'}' | b'%' | b';' | b'\n');
+    let (inside, behind) = rest.split_at(rest.iter().position(is_end).unwrap_or(rest.len()));
+    inside.iter().any(u8::is_ascii_alphanumeric) && behind.starts_with(close)
 }
 
 #[cfg(test)]

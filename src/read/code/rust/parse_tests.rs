@@ -229,6 +229,12 @@ fn a_file_whose_brackets_do_not_match_is_read_up_to_there() {
         ("fn a() { retry() } } fn b() { retry() }", "} fn b() {", "`}` closes nothing", vec!["crate::m::a"]),
         ("mod m { fn a() { retry() }", "{ fn a() {", "`{` is never closed", vec!["crate::m::m::a"]),
         ("fn a() { retry() } fn b", "fn b", "an item does not end", vec!["crate::m::a"]),
+        (
+            "fn a() { retry() } /* /* */ fn b() { retry() }",
+            "/* /* */ f",
+            "a comment is never closed",
+            vec!["crate::m::a"],
+        ),
     ] {
         let read = ranges(source);
         assert_eq!(problems(&read, source), [(at, message.to_owned())]);
@@ -246,6 +252,9 @@ fn a_file_whose_brackets_do_not_match_is_read_up_to_there() {
         ("fn a() { retry({{ count }}) } fn b() {", true),
         ("{% if x %} fn a() { retry() } {% endif %} }", true),
         ("macro_rules! m { () => {{ retry() }} } fn b() { \"{{\" ", false),
+        ("fn a() { retry({{{{{{{{{{ ", false),
+        ("fn a() {{ retry();\n }} } fn b() {", false),
+        ("fn a() { retry(); {%\u{7} } fn b() {", false),
     ] {
         let read = ranges(source);
         assert!(

@@ -122,30 +122,40 @@ impl<'t> Scanner<'t> {
     fn comment_end(&self, at: usize) -> Option<usize> {
         match self.byte(at + 1)? {
             b'/' => Some(memchr(b'\n', self.rest(at)).map_or(self.text.len(), |found| at + found)),
-            b'*' => {
-                let mut depth = 1usize;
-                let mut at = at + 2;
-                while let Some(found) = memchr2(b'*', b'/', self.rest(at)) {
-                    at += found;
-                    match (self.byte(at), self.byte(at + 1)) {
-                        (Some(b'*'), Some(b'/')) => {
-                            depth -= 1;
-                            at += 2;
-                            if depth == 0 {
-                                return Some(at);
-                            }
-                        }
-                        (Some(b'/'), Some(b'*')) => {
-                            depth += 1;
-                            at += 2;
-                        }
-                        _ => at += 1,
-                    }
-                }
-                Some(self.text.len())
-            }
+            b'*' => Some(self.block_end(at).unwrap_or(self.text.len())),
             _ => None,
         }
+    }
+
+    /// Whether a token is a comment whose end is missing.
+    pub fn is_open(&self, token: Token) -> bool {
+        token.end == self.text.len()
+            && self.rest(token.start).starts_with(b"/*")
+            && self.block_end(token.start).is_none()
+    }
+
+    /// Where the `/* … */` that begins at `at` ends, comments within it included. None if it is never closed.
+    fn block_end(&self, at: usize) -> Option<usize> {
+        let mut depth = 1usize;
+        let mut at = at + 2;
+        while let Some(found) = memchr2(b'*', b'/', self.rest(at)) {
+            at += found;
+            match (self.byte(at), self.byte(at + 1)) {
+                (Some(b'*'), Some(b'/')) => {
+                    depth -= 1;
+                    at += 2;
+                    if depth == 0 {
+                        return Some(at);
+                    }
+                }
+                (Some(b'/'), Some(b'*')) => {
+                    depth += 1;
+                    at += 2;
+                }
+                _ => at += 1,
+            }
+        }
+        None
     }
 
     /// Where a text ends whose first quote is at `at`; `hashes` as of [`Scanner::hashes_before`].
