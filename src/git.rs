@@ -27,6 +27,15 @@ pub struct Commit(String);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Blob(String);
 
+/// What a commit holds, by paths from the root with `/` between the parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// Its files, and their contents.
+    pub files: BTreeMap<String, Blob>,
+    /// Its submodules, and the commit of each, which is in the submodule's own repository.
+    pub submodules: BTreeMap<String, Commit>,
+}
+
 /// Why a revision cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -147,12 +156,11 @@ impl Git {
         output.is_ok_and(|output| output.stdout.trim_ascii() == b"true")
     }
 
-    /// The files of a commit: their paths from the root, `/` between the parts, and their contents. Links and submodules are
-    /// left out, and so are names that are no UTF-8.
+    /// The files and submodules of a commit. Links are left out, and so are names that are no UTF-8.
     ///
     /// # Errors
     /// If the commit is not whole.
-    pub fn files(&self, commit: &Commit) -> Result<BTreeMap<String, Blob>, GitError> {
+    pub fn tree(&self, commit: &Commit) -> Result<Tree, GitError> {
         let output = run(&self.root, &["ls-tree", "-r", "-z", "--full-tree", &commit.0])?;
         if !output.status.success() {
             return Err(GitError::Failed { revision: commit.0.clone(), message: complaint(&output) });
@@ -162,9 +170,17 @@ impl Git {
             let (head, path) = std::str::from_utf8(entry).ok()?.split_once('\t')?;
             let mut head = head.split(' ');
             let (mode, kind, id) = (head.next()?, head.next()?, head.next()?);
-            (mode.starts_with("100") && kind == "blob").then(|| (path.to_string(), Blob(id.to_string())))
+            Some((mode, kind, id.to_string(), path.to_string()))
         });
-        Ok(entries.collect())
+        let mut tree = Tree::default();
+        for (mode, kind, id, path) in entries {
+            match kind {
+                "blob" if mode.starts_with("100") => drop(tree.files.insert(path, Blob(id))),
+                "commit" => drop(tree.submodules.insert(path, Commit(id))),
+                _ => {}
+            }
+        }
+        Ok(tree)
     }
 
     /// The contents of blobs, as they are stored.

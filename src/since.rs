@@ -11,7 +11,7 @@ use std::path::Path;
 use imara_diff::{Algorithm, Diff, InternedInput};
 
 use crate::finding::Finding;
-use crate::git::{Blob, Commit, Git, GitError};
+use crate::git::{Blob, Commit, Git, GitError, Tree};
 use crate::source::{FileId, Source, Sources, Span};
 
 /// A revision to compare with.
@@ -20,6 +20,9 @@ pub struct Since {
     git: Git,
     commit: Commit,
 }
+
+/// Files as they are read, with their paths from the root of a repository.
+type Files<'s> = BTreeMap<FileId, (&'s Source, String)>;
 
 /// A moved file shares at least this much of its lines with what it was.
 const ALIKE: f64 = 0.5;
@@ -56,19 +59,38 @@ impl Since {
 
     /// What changed in each file; files outside of the repository are left out.
     fn changes(&self, files: HashSet<FileId>, sources: &Sources) -> Result<HashMap<FileId, Changes>, GitError> {
-        let then = self.git.files(&self.commit)?;
-        let mut now: BTreeMap<FileId, (&Source, String)> = BTreeMap::new();
+        let mut now: Files<'_> = BTreeMap::new();
         for file in files {
             let Some(source) = sources.get(file) else { continue };
             let Ok(whole) = Path::new(&*source.path).canonicalize() else { continue };
             let Ok(below) = whole.strip_prefix(self.git.root()) else { continue };
             now.insert(file, (source, below.to_string_lossy().replace('\\', "/")));
         }
+        self.compare(now)
+    }
+
+    /// What changed in each of these files. A file of a submodule is compared with the commit that the revision has of it;
+    /// where that cannot be read, all of it counts as changed.
+    fn compare(&self, mut now: Files<'_>) -> Result<HashMap<FileId, Changes>, GitError> {
+        let Tree { files: then, submodules } = self.git.tree(&self.commit)?;
+        let mut changes = HashMap::new();
+        for (folder, commit) in &submodules {
+            let below = |path: &str| Some(path.strip_prefix(&**folder)?.strip_prefix('/')?.to_string());
+            let own = now.extract_if(.., |_, (_, path)| below(path).is_some());
+            let own: Files<'_> =
+                own.filter_map(|(file, (source, path))| Some((file, (source, below(&path)?)))).collect();
+            if own.is_empty() {
+                continue;
+            }
+            let files: Vec<FileId> = own.keys().copied().collect();
+            let compared = self.submodule(folder, commit).and_then(|submodule| submodule.compare(own).ok());
+            let mut compared = compared.unwrap_or_default();
+            changes.extend(files.into_iter().map(|file| (file, compared.remove(&file).unwrap_or_else(Changes::all))));
+        }
         let same_path: Vec<Blob> = now.values().filter_map(|(_, path)| then.get(path)).cloned().collect();
         let mut contents = self.git.contents(&same_path)?;
         let is_new = now.values().any(|(_, path)| !then.contains_key(path));
         let gone = if is_new { self.gone(&then) } else { Vec::new() };
-        let mut changes = HashMap::new();
         for (file, (source, path)) in &now {
             let before = match then.get(path) {
                 Some(blob) => contents.get(blob).cloned(),
@@ -87,6 +109,14 @@ impl Since {
             changes.insert(*file, changed);
         }
         Ok(changes)
+    }
+
+    /// A commit of the submodule in a folder; none if the submodule is not there.
+    fn submodule(&self, folder: &str, commit: &Commit) -> Option<Since> {
+        let folder = self.git.root().join(folder).canonicalize().ok()?;
+        // Without a repository of its own, git would answer for the one around it.
+        let git = Git::of(&folder).ok().filter(|git| git.root() == folder)?;
+        Some(Since { git, commit: commit.clone() })
     }
 
     /// Files of the revision that are not there any more.

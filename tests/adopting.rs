@@ -186,6 +186,31 @@ fn a_baseline_that_cannot_be_used_is_a_failure_that_says_what_to_do() {
     assert_eq!(folder.run(&[]).status, 2);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_file_to_wait_for() {
+    let folder = Folder::new("pipes", &[("s.yaml", &calls(9, 8))]);
+    assert!(Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap().success());
+    for (arguments, message) in [
+        (["--baseline", "pipe"], "cannot read the baseline pipe: it is a pipe"),
+        (["--prune-baseline", "pipe"], "cannot read the baseline pipe: it is a pipe"),
+        (["--write-baseline", "pipe"], "pipe is no baseline and stays as it is"),
+        (["--config", "pipe"], "cannot read pipe: it is a pipe"),
+    ] {
+        let run = folder.run(&arguments);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(run.stderr.contains(message), "{arguments:?}: {}", run.stderr);
+    }
+    write(&folder, "retrylint.toml", "baseline = \"pipe\"\n");
+    assert_eq!(folder.run(&[]).status, 2);
+    // Settings that are not where they are said to be are not the same as none.
+    std::fs::remove_file(folder.path("retrylint.toml")).unwrap();
+    assert_eq!(folder.run(&[]).status, 1);
+    std::os::unix::fs::symlink("nowhere.toml", folder.path("retrylint.toml")).unwrap();
+    let run = folder.run(&[]);
+    assert_eq!((run.status, run.stderr.contains("no such file or folder")), (2, true), "{}", run.stderr);
+}
+
 #[test]
 fn since_shows_what_lies_on_lines_that_changed() {
     let folder = Folder::new("since", &[("s.yaml", &calls(9, 8))]);
@@ -233,6 +258,37 @@ fn since_compares_with_the_revision_or_with_where_the_branch_left_it() {
     let mut command = folder.command(&["--format", "concise", "--since", "HEAD~1"]);
     let run: Run = command.env("GIT_DIR", "nowhere").env("GIT_INDEX_FILE", "nowhere").output().unwrap().into();
     assert_eq!(lines(&run), [5]);
+}
+
+#[test]
+fn a_submodule_is_compared_with_the_commit_that_the_revision_has_of_it() {
+    let folder = Folder::new("since-submodule", &[("origin/s.yaml", &calls(9, 8)), ("top/note.txt", "")]);
+    let at = |name: &str, arguments: &[&str]| git(&folder, &[&["-C", name], arguments].concat());
+    let save = |name: &str| {
+        at(name, &["add", "-A"]);
+        at(name, &["commit", "-q", "-m", "x"]);
+    };
+    at("origin", &["init", "-q"]);
+    save("origin");
+    at("top", &["init", "-q"]);
+    at("top", &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../origin", "sub"]);
+    save("top");
+    let since = |revision: &str| {
+        let mut command = folder.command(&["--format", "concise", "--since", revision]);
+        lines(&command.current_dir(folder.path("top")).output().unwrap().into())
+    };
+    assert_eq!(since("HEAD"), [0; 0]);
+    write(&folder, "top/sub/s.yaml", &calls(9, 7));
+    assert_eq!(since("HEAD"), [10]);
+    // What is committed there changed all the same, until the repository around it has that commit.
+    save("top/sub");
+    assert_eq!(since("HEAD"), [10]);
+    save("top");
+    assert_eq!(since("HEAD"), [0; 0]);
+    assert_eq!(since("HEAD~1"), [10]);
+    // Without a repository of its own it cannot be compared.
+    std::fs::remove_file(folder.path("top/sub/.git")).unwrap();
+    assert_eq!(since("HEAD"), [5, 10]);
 }
 
 #[test]
