@@ -278,6 +278,11 @@ impl<'p> Engine<'p> {
         let Kind::Method { on, name, name_at, args, .. } = method.kind() else { return };
         let end = method.unit.at(method.id).end;
         let span = crate::read::code::tree::At { start: name_at.start, end }.in_file(method.unit.file);
+        // A policy that another one takes up is a part of it: `strategy.chain(other)`.
+        if found.shape.is == Is::Policy {
+            let taken = args.iter().filter_map(|arg| self.root(&method.at(arg.value), depth + 1));
+            state.uses.extend(taken.filter(|root| root.found.shape.is == Is::Policy).map(|root| root.place.span()));
+        }
         let tables = found.all(|says| Some(&says.method));
         if let Some((key, says)) = tables.flatten().find(|(known, _)| known == name) {
             let scope = Scope {

@@ -10,6 +10,7 @@ const KNOWN: &[(&str, &str, Version)] = &[
     ("reqwest", "reqwest", (0, 12, 28)),
     ("reqwest_middleware", "reqwest-middleware", (0, 4, 0)),
     ("reqwest_retry", "reqwest-retry", (0, 7, 0)),
+    ("tokio_retry", "tokio-retry", (0, 3, 0)),
 ];
 
 fn rust(text: &str) -> Vec<Site> {
@@ -102,6 +103,21 @@ async fn f() {
     let [site] = rust(text).try_into().unwrap();
     assert_eq!(brief(&site.policy), ("unbounded".into(), vec![500, 750, 1125], "proportional"));
     assert_eq!(site.policy.retries_on.known(), Some(&Classes::ALL));
+}
+
+#[test]
+fn a_policy_that_another_one_takes_up_is_part_of_it() {
+    let first = "use tokio_retry::{Retry, strategy::FixedInterval};\n";
+    let two = "FixedInterval::from_millis(100).take(2).chain(FixedInterval::from_millis(500).take(3))";
+    let [site] = rust(&format!("{first}async fn f() {{ Retry::spawn({two}, op).await; }}")).try_into().unwrap();
+    assert_eq!(site.policy.attempts.known(), None);
+    let [_] = rust(&format!("{first}fn f() -> impl Iterator {{ {two} }}")).try_into().unwrap();
+    let by_name =
+        "let late = FixedInterval::from_millis(500).take(3); FixedInterval::from_millis(100).take(2).chain(late)";
+    let [_] = rust(&format!("{first}fn f() -> impl Iterator {{ {by_name} }}")).try_into().unwrap();
+    // Beside each other they are two.
+    let beside = "(FixedInterval::from_millis(100).take(2), FixedInterval::from_millis(500).take(3))";
+    assert_eq!(rust(&format!("{first}fn f() -> (A, B) {{ {beside} }}")).len(), 2);
 }
 
 #[test]
