@@ -76,9 +76,10 @@ impl Since {
         let mut changes = HashMap::new();
         for (folder, commit) in &submodules {
             let below = |path: &str| Some(path.strip_prefix(&**folder)?.strip_prefix('/')?.to_string());
-            let own = now.extract_if(.., |_, (_, path)| below(path).is_some());
-            let own: Files<'_> =
-                own.filter_map(|(file, (source, path))| Some((file, (source, below(&path)?)))).collect();
+            let (own, rest): (Files<'_>, Files<'_>) = now.into_iter().partition(|(_, (_, path))| below(path).is_some());
+            now = rest;
+            let own = own.into_iter().filter_map(|(file, (source, path))| Some((file, (source, below(&path)?))));
+            let own: Files<'_> = own.collect();
             if own.is_empty() {
                 continue;
             }

@@ -12,8 +12,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::facts::{
-    Attempts, Call, CallId, CallSource, Callee, Caller, Check, Classes, Confidence, Enclosure, Facts, Measures, Policy,
-    PolicyId, PolicyKind, Purpose, ServiceRef, Sourced, Total,
+    Attempts, Call, CallId, CallSource, Callee, Caller, Check, Classes, Confidence, Enclosure, Facts, Limit, Measures,
+    Policy, PolicyId, PolicyKind, Purpose, ServiceRef, Sourced, Total,
 };
 use crate::read::ReadSettings;
 use crate::source::FileId;
@@ -68,7 +68,8 @@ fn limit_tries(sites: &[Site], policies: &mut [Policy]) {
             // Nobody says how long the other one is, which may be the smaller.
             (None, _) if outer.attempt_timeout.is_written() => false,
             (Some(own), Some(limit)) => limit < own,
-            (own, limit) => own.is_none() && limit.is_some(),
+            (None, Some(Limit::At(_))) => true,
+            (_, None | Some(Limit::None)) => false,
         };
         if is_nearer {
             outer.attempt_timeout = limit;

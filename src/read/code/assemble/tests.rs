@@ -434,6 +434,8 @@ mod projects {
             (client(3), own, at(1)),
             (client(1), around(5), at(1)),
             (client(5), around(1), at(1)),
+            // That there is none is told of the client.
+            ("reqwest::Client::new()".to_string(), plain.to_string(), None),
             // Two requests take as long as both.
             (client(3), format!("async {{ {plain}.await; {plain}.await }}"), None),
         ] {
