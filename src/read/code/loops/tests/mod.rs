@@ -1,5 +1,6 @@
 //! What is recognised and what stays silent, on loops as people write them.
 
+mod before;
 mod helpers;
 mod near_misses;
 mod objects;
