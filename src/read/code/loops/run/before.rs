@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::follow::settled;
-use super::names::{root_of, store};
+use super::names::{Passed, root_of, store};
 use super::value::{Origins, Record, Unknown, Val};
 use super::{Flow, Machine, Mode, Outs, State};
 use crate::facts::Why;
@@ -20,9 +20,9 @@ const CHANGED: &str = "changed before the loop";
 
 impl Machine<'_> {
     /// What a local holds behind these statements, which stand behind its definition.
-    pub(super) fn since(&self, name: &Sym, asked: Id, defined: Val, statements: &[Id]) -> Val {
+    pub(super) fn since(&self, name: &Sym, asked: Id, defined: Val, statements: &[Passed]) -> Val {
         let mut value = defined;
-        for statement in statements {
+        for Passed { statement, is_repeated } in statements {
             let touching = self.touching(name, *statement, matches!(value, Val::Record(_)));
             if touching.is_empty() {
                 continue;
@@ -32,7 +32,8 @@ impl Machine<'_> {
             if !settled(&value) && !touching.iter().any(is_set) {
                 continue;
             }
-            let is_clear = settled(&value) && touching.iter().all(|id| self.is_done_once(*id, *statement));
+            let adds_up = *is_repeated && touching.iter().any(|id| self.adds_up(name, *id));
+            let is_clear = settled(&value) && !adds_up && touching.iter().all(|id| self.is_done_once(*id, *statement));
             value = if is_clear { self.behind(name, asked, value, *statement) } else { self.is_changed(asked) };
         }
         value
@@ -62,6 +63,16 @@ impl Machine<'_> {
         let is_deferred = |kind: &Kind| matches!(kind, Kind::Closure { .. } | Kind::Loop { .. } | Kind::Spawn(_));
         let is_lent = !matches!(unit.kind(id), Kind::Assign { .. } | Kind::Method { .. });
         !is_lent && !is_deferred(unit.kind(statement)) && !around.any(|around| is_deferred(unit.kind(around)))
+    }
+
+    /// Whether a node makes something else of a local each time: what is set anew is the same again.
+    fn adds_up(&self, name: &Sym, id: Id) -> bool {
+        let unit = self.unit;
+        let is_it = |id: Id| matches!(unit.kind(id), Kind::Name(one) if one.text == *name && one.full.is_none());
+        match unit.kind(id) {
+            Kind::Assign { op: None, value, .. } => unit.below(*value).any(is_it),
+            _ => true,
+        }
     }
 
     /// What a local holds behind one statement.

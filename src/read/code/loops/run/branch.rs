@@ -100,14 +100,7 @@ impl Machine<'_> {
             Test::Is { kinds, .. } => kinds.iter().any(|kind| self.words.loops.variants.get(kind.last()).is_some()),
             _ => false,
         };
-        let fails = |arm: &Arm| match &arm.test {
-            Test::Success { .. } | Test::Failure { .. } => true,
-            Test::Is { kinds, .. } => self.tells_failure(kinds),
-            _ => false,
-        };
         match value {
-            // The answer of what has worked is a state, unless a variant says that something is to be tried again.
-            Val::Unknown(unknown) if is_answer(&unknown) && !arms.iter().any(fails) => Val::Unknown(unknown),
             Val::Unknown(unknown) if !unknown.from.has(Origins::ERROR) && arms.iter().any(tells) => {
                 Val::Try(self.attempt(unit, id, unknown.heart, unknown.from))
             }
@@ -307,7 +300,6 @@ impl Machine<'_> {
         let told = kinds.iter().find_map(|kind| words.variants.get(kind.last()));
         if let (Some(told), Val::Try(_) | Val::Unknown(_)) = (told, value)
             && (!value.origin().from.has(Origins::ERROR) || value.origin().from.has(Origins::GIVEN))
-            && !matches!(value, Val::Unknown(unknown) if is_answer(unknown))
         {
             let of = self.told_of(unit, id, value);
             let ways = self.failures(state, of).into_iter();
@@ -428,11 +420,6 @@ enum Kinds {
 pub(super) fn is_error(value: &Val) -> bool {
     let from = value.origin().from;
     from.has(Origins::ERROR) && !from.has(Origins::GIVEN)
-}
-
-/// Whether a value is what an operation gave that has worked.
-fn is_answer(unknown: &Unknown) -> bool {
-    unknown.from.has(Origins::ANSWER) && !unknown.from.has(Origins::ERROR.and(Origins::GIVEN))
 }
 
 /// Whether an arm returns the failure that it takes: `?`.

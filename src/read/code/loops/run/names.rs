@@ -195,14 +195,14 @@ impl Machine<'_> {
 
     /// What defines a local before the loop: the last statement before it that gives it a value whatever happens. With the
     /// statements behind that one, in order.
-    pub(super) fn definition(&self, name: &str, asked: Id) -> (Definition, Vec<Id>) {
+    pub(super) fn definition(&self, name: &str, asked: Id) -> (Definition, Vec<Passed>) {
         let mut since = Vec::new();
         let found = self.defined(name, asked, &mut since);
         since.reverse();
         (found, since)
     }
 
-    fn defined(&self, name: &str, asked: Id, since: &mut Vec<Id>) -> Definition {
+    fn defined(&self, name: &str, asked: Id, since: &mut Vec<Passed>) -> Definition {
         let unit = self.unit;
         // Asked from before the loop, what counts stands before the question.
         let from = if unit.is_below(asked, self.target) { self.target } else { asked };
@@ -213,7 +213,7 @@ impl Machine<'_> {
                     let at = ids.iter().position(|id| unit.is_below(inside, *id)).unwrap_or(ids.len());
                     for id in ids.iter().take(at).rev() {
                         match defines(unit, *id, name) {
-                            Definition::None => since.push(*id),
+                            Definition::None => since.push(Passed { statement: *id, is_repeated: false }),
                             found => return found,
                         }
                     }
@@ -226,6 +226,9 @@ impl Machine<'_> {
                     return Definition::Open("decided at run time");
                 }
                 _ => {}
+            }
+            if matches!(unit.kind(around), Kind::Loop { .. } | Kind::Closure { .. }) {
+                since.iter_mut().for_each(|passed| passed.is_repeated = true);
             }
             inside = around;
         }
@@ -243,6 +246,15 @@ impl Machine<'_> {
     pub(super) fn is_open(&self, number: &Number) -> bool {
         number.varies && (self.mode == Mode::Explore || self.is_beyond.get())
     }
+}
+
+/// A statement between what defines a local and where that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    /// The statement.
+    pub statement: Id,
+    /// Whether it stands in a loop or closure in which the definition does not: it may have run before.
+    pub is_repeated: bool,
 }
 
 /// What defines a local.

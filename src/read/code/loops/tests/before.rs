@@ -55,6 +55,22 @@ fn what_may_be_set_is_not_known() {
 }
 
 #[test]
+fn what_is_set_again_and_again_is_not_known() {
+    let within = |sets: &str| {
+        tell_all(&format!(
+            "use std::time::Duration; use tokio::time::sleep;
+             async fn fetch() {{ let mut n = 3; for host in hosts {{ {sets} for _ in 0..n {{ match get().await {{ Ok(v) => break,
+               Err(_) => sleep(Duration::from_secs(1)).await }} }} }} }}"
+        ))
+    };
+    assert_eq!(within("n += 1;"), "? fixed 1s none");
+    assert_eq!(within("other += 1;"), "3 fixed 1s none");
+    assert_eq!(within("if slow() { n = n + 1; }"), "? fixed 1s none");
+    assert_eq!(within("if slow() { n = 3; }"), "3 fixed 1s none");
+    assert_eq!(within("n = 5;"), "5 fixed 1s none");
+}
+
+#[test]
 fn why_it_is_not_known_is_said() {
     let text = format!(
         "use std::time::Duration; use tokio::time::sleep; struct Conf {{ most: u32, idle: Duration }}

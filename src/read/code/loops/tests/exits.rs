@@ -88,6 +88,16 @@ fn a_state_is_no_failure() {
             "unbounded fixed 100ms none",
         ),
         (
+            "done once more, without waiting for a state",
+            "for attempt in 0..3 { match self.refresh()? { St::Complete => return Ok(()), St::Changed => {} } } Ok(())",
+            "3 at once",
+        ),
+        (
+            "a state, whose failure lets it go on too",
+            "loop { match state().await { Ok(s) => match s { St::Done => return Ok(()), St::Run => sleep(PAUSE).await }, Err(_) => sleep(PAUSE).await } }",
+            "unbounded fixed 100ms none",
+        ),
+        (
             "a failure that lets it go on",
             "loop { match state().await { Ok(_) => return Ok(()), Err(_) => sleep(PAUSE).await } }",
             "unbounded fixed 100ms none",
