@@ -17,11 +17,7 @@ impl Candidate<'_> {
         let choices = asked.map(|tried| Choice {
             node: tried.of.node,
             way: usize::from(tried.failed),
-            on: Unknown {
-                from: tried.of.from.and(Origins::CALL),
-                heart: Some(tried.of.heart),
-                ..Unknown::default()
-            },
+            on: Unknown { from: tried.of.from.and(Origins::CALL), heart: Some(tried.of.heart), ..Unknown::default() },
         });
         choices.collect()
     }

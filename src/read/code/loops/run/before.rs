@@ -144,8 +144,12 @@ impl Machine<'_> {
         }
         let cut = |args: &[Val]| args.first().and_then(Val::as_number).and_then(|len| len.exact());
         match args {
-            [one] if lists(&words.appends, method) => Val::List(items.iter().chain([one]).cloned().collect::<Vec<_>>().into()),
-            args if lists(&words.cuts, method) && let Some(len) = cut(args) => {
+            [one] if lists(&words.appends, method) => {
+                Val::List(items.iter().chain([one]).cloned().collect::<Vec<_>>().into())
+            }
+            args if lists(&words.cuts, method)
+                && let Some(len) = cut(args) =>
+            {
                 Val::List(items.iter().take(len as usize).cloned().collect::<Vec<_>>().into())
             }
             _ => Val::from(Origins::COUNT),
