@@ -50,7 +50,7 @@ pub fn count(candidate: &Candidate, verdict: &Verdict) -> Bound {
         let mut off = Vec::new();
         for state in states {
             for end in machine.pass(passes, state) {
-                gates.see(&end);
+                gates.see(&end, &candidate.asked_after_failure(&end, &verdict.ops));
                 match end.how {
                     Leaving::GoesOn => join(&mut on, end.state),
                     _ => off.push(end),
@@ -152,7 +152,7 @@ struct Gates {
 }
 
 impl Gates {
-    fn see(&mut self, end: &End) {
+    fn see(&mut self, end: &End, asked_after: &[Choice]) {
         let log = &end.state.log;
         // What is asked whether to go on decides like a condition, although it may be an operation of its own.
         let asked = log.tries.iter().filter(|tried| tried.of.from.has(Origins::SCHEDULE));
@@ -162,7 +162,7 @@ impl Gates {
             on: Unknown { from: tried.of.from, heart: Some(tried.of.heart), ..Unknown::default() },
         });
         let asked: Vec<Choice> = asked.collect();
-        for choice in log.choices.iter().chain(&log.either).chain(&asked) {
+        for choice in log.choices.iter().chain(&log.either).chain(&asked).chain(asked_after) {
             if end.how == Leaving::GoesOn {
                 if self.on.len() < 512 && !self.on.contains(&(choice.node, choice.way)) {
                     self.on.push((choice.node, choice.way));
@@ -193,7 +193,8 @@ impl Gates {
         let mut why = None;
         for (node, on) in self.all() {
             let from = on.from;
-            let is_error = from.has(Origins::ERROR.and(Origins::ANSWER)) && !candidate.asks_an_object(node);
+            let is_decided = candidate.asks_an_object(node) || candidate.hands_failure_to_a_call(node);
+            let is_error = from.has(Origins::ERROR.and(Origins::ANSWER)) && !is_decided;
             if from.has(Origins::CLOCK) {
                 let limit = on.limit.as_ref().and_then(|limit| limit.exact()).map(number::nanos);
                 let at = on.limit.as_ref().and_then(|limit| limit.span).unwrap_or(candidate.unit.span(node));

@@ -7,7 +7,7 @@ use super::run::{End, Leaving, Machine, Mode, Origins, Try};
 use crate::facts::Confidence;
 use crate::read::code::tree::{Arm, Exit, Id, Kind, LoopKind, Name, Test, Unit};
 use crate::read::code::words::lists;
-use crate::read::code::words::loops::{LoopWords, has, parts};
+use crate::read::code::words::loops::{LoopWords, Outcome, has, parts};
 
 /// A loop that tries again.
 #[derive(Clone, Debug)]
@@ -101,7 +101,13 @@ fn by_outcome(candidate: &Candidate, machine: &Machine, ends: &[End]) -> Option<
     if decisive.is_empty() {
         return None;
     }
-    let waits = decisive.iter().any(|of| goes_on(of).any(|(end, _)| !end.state.log.waits.is_empty()));
+    let waits = |of: &Try| goes_on(of).any(|(end, _)| !end.state.log.waits.is_empty());
+    // What is waited for between two looks at it is a state; without waiting, the same is done once more.
+    decisive.retain(|of| !(candidate.is_state(of) && waits(of)));
+    let waits = decisive.iter().any(waits);
+    if decisive.is_empty() {
+        return None;
+    }
     if !waits {
         decisive.retain(|of| !made_of_count(of) && !is_local(candidate.unit, &words.loops, of));
         if decisive.is_empty() || !candidate.counts_attempts() && !candidate.is_named_retry() {
@@ -321,6 +327,18 @@ impl Candidate<'_> {
     fn is_blank_count(&self) -> bool {
         matches!(self.unit.kind(self.id), Kind::Loop { kind: LoopKind::Count { var, .. }, .. }
             if var.as_ref().is_none_or(|var| var.starts_with('_')))
+    }
+
+    /// Whether something is a look at the answer of what has worked: by variants none of which says that it failed.
+    fn is_state(&self, of: &Try) -> bool {
+        let Kind::Branch { arms, .. } = self.unit.kind(of.node) else { return false };
+        let variants = &self.words.loops.variants;
+        let fails = |arm: &Arm| match &arm.test {
+            Test::Success { .. } | Test::Failure { .. } => true,
+            Test::Is { kinds, .. } => kinds.iter().any(|kind| variants.get(kind.last()) == Some(Outcome::Failure)),
+            _ => false,
+        };
+        of.from.has(Origins::ANSWER) && !of.from.has(Origins::GIVEN) && !arms.iter().any(fails)
     }
 
     /// Whether each pass has another target: it goes through hosts, files, pages.

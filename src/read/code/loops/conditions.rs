@@ -123,8 +123,13 @@ impl Candidate<'_> {
                 if both(1) && both(0) {
                     return asked;
                 }
+                // `a != b` asks for all others.
+                let asks_for = match unit.kind(choice.node) {
+                    Kind::Operator { op: Op::Ne, .. } => 0,
+                    _ => 1,
+                };
                 match (self.classes_of(choice.node), choice.way) {
-                    (Some(classes), 1) => with(classes, choice.node),
+                    (Some(classes), way) if way == asks_for => with(classes, choice.node),
                     (Some(classes), _) => {
                         Asked { classes: asked.classes.without(classes), at: asked.at.or(Some(choice.node)), ..asked }
                     }

@@ -10,6 +10,7 @@ mod bounds;
 mod classify;
 mod conditions;
 mod delays;
+mod exits;
 mod helpers;
 mod objects;
 mod policies;

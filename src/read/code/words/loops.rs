@@ -63,6 +63,10 @@ pub struct LoopWords {
     pub checked_differences: Vec<String>,
     /// Traits whose implementations a library asks whether to try again.
     pub deciders: Vec<Decider>,
+    /// Methods that put one more at the end of a list.
+    pub appends: Vec<String>,
+    /// Methods that leave so many of a list, from the start.
+    pub cuts: Vec<String>,
     /// Methods that turn a list or range round.
     pub reversals: Vec<String>,
     /// Methods that divide and round up.

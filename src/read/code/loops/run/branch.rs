@@ -223,7 +223,7 @@ impl Machine<'_> {
         is_last: bool,
     ) -> Vec<Asked> {
         let is_failure = values.iter().any(|one| self.says_failure(unit, *one));
-        if is_failure && !matches!(value, Val::Number(_) | Val::Bool(_) | Val::Text(_)) {
+        if is_failure && !matches!(value, Val::Number(_) | Val::Bool(_) | Val::Text(_)) && !is_error(value) {
             let of = self.told_of(unit, id, value);
             let ways = self.failures(state, of).into_iter();
             return ways.map(|(state, failed)| Asked { state, takes: failed, binds: value.clone() }).collect();
@@ -414,6 +414,12 @@ enum Kinds {
     Told(Vec<(State, bool)>),
     /// It is not known.
     Open(State),
+}
+
+/// Whether a value says how an operation failed: that it did is known.
+pub(super) fn is_error(value: &Val) -> bool {
+    let from = value.origin().from;
+    from.has(Origins::ERROR) && !from.has(Origins::GIVEN)
 }
 
 /// Whether an arm returns the failure that it takes: `?`.

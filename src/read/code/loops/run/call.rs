@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::names::makes_variant;
+use super::names::{makes_variant, store};
 use super::number::{Chance, Number};
 use super::value::{Code, Origins, Pause, Record, Series, Try, Type, Unknown, Val};
 use super::{Flow, Machine, Out, Outs, State, Step, Waited, one, origins};
@@ -188,6 +188,12 @@ impl Machine<'_> {
                 && let Some(value) = self.reversed(receiver)
             {
                 return one(state, value);
+            }
+            if let Val::List(items) = receiver
+                && lists(&self.words.values.changes, name)
+            {
+                store(unit, on, self.changed_list(items, name, rest), &mut state);
+                return one(state, Val::unknown());
             }
             if let (Val::Bool(holds), [given], true) = (receiver, rest, lists(&words.conditionals, name)) {
                 return self.given_if(*holds, given, state);

@@ -286,7 +286,7 @@ impl Machine<'_> {
 }
 
 /// Whether more is known of a value than that something was called.
-fn settled(value: &Val) -> bool {
+pub(super) fn settled(value: &Val) -> bool {
     match value {
         Val::Unknown(_) | Val::Try(_) | Val::Option(_) | Val::Unit | Val::Closure(_) => false,
         Val::Present(inner) | Val::Good(inner) => settled(inner),

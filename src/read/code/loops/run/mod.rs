@@ -5,6 +5,7 @@
 //! The run is bounded: so many steps, so many ways side by side, so deep. What lies beyond is not known.
 
 mod ask;
+mod before;
 mod branch;
 mod call;
 mod decide;
@@ -296,8 +297,14 @@ impl<'a> Machine<'a> {
                     one(state, Val::Record(Record { of, fields: all }.into()))
                 })
             }
-            Kind::Call { of, args, types } => self.call(unit, id, *of, types, args, state),
-            Kind::Method { on, name, args, types, .. } => self.method(unit, id, *on, name, types, args, state),
+            Kind::Call { of, args, types } => {
+                let outs = self.call(unit, id, *of, types, args, state);
+                self.lent_to(unit, args, outs)
+            }
+            Kind::Method { on, name, args, types, .. } => {
+                let outs = self.method(unit, id, *on, name, types, args, state);
+                self.lent_to(unit, args, outs)
+            }
             Kind::Closure { is_async, params, body } => {
                 let is_async = *is_async && params.is_empty();
                 // `|| response` gives what was there before.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::before::was_changed;
 use super::number::Number;
 use super::value::{Origins, Record, Type, Unknown, Val};
 use super::{Flow, Machine, Mode, Outs, State, one};
@@ -39,21 +40,9 @@ impl Machine<'_> {
         }
         // Until it is known it stands for itself: what it is made of may lead back to it.
         self.outside.borrow_mut().insert(Sym::clone(name), Val::from(Origins::OUTSIDE));
-        let value = match self.definition(name, id) {
-            Definition::Value(value) => self.before_the_loop(value),
-            Definition::Many(ids) => {
-                let mut values = ids.into_iter().map(|id| self.before_the_loop(id));
-                let first = values.next().unwrap_or_else(Val::unknown);
-                let same = |one: Val| {
-                    one.as_number().map(|number| number.nominal) == first.as_number().map(|number| number.nominal)
-                };
-                if first.as_number().is_some() && values.all(same) {
-                    first
-                } else {
-                    let why = Some((Why::Other("set in more than one place".into()), self.unit.span(id)).into());
-                    Val::Unknown(Unknown { why, ..Unknown::of(Origins::OUTSIDE) })
-                }
-            }
+        let (definition, since) = self.definition(name, id);
+        let value = match definition {
+            Definition::Value(value) => self.since(name, id, self.before_the_loop(value), &since),
             Definition::Open(why) => {
                 let why = Some((Why::Other(why.into()), self.unit.span(id)).into());
                 Val::Unknown(Unknown { why, ..Unknown::of(Origins::OUTSIDE) })
@@ -174,6 +163,7 @@ impl Machine<'_> {
                     Val::Unknown(unknown) if unknown.from.has(Origins::ERROR.and(Origins::ANSWER)) => {
                         Val::Unknown(unknown)
                     }
+                    Val::Unknown(unknown) if was_changed(&unknown) => Val::Unknown(unknown),
                     Val::Try(_) | Val::Option(_) => Val::Unknown(value.origin()),
                     _ => self.traced(unit, id, name),
                 },
@@ -203,26 +193,27 @@ impl Machine<'_> {
         }
     }
 
-    /// What defines a local before the loop: the last statement before it that gives it a value.
-    pub(super) fn definition(&self, name: &str, asked: Id) -> Definition {
+    /// What defines a local before the loop: the last statement before it that gives it a value whatever happens. With the
+    /// statements behind that one, in order.
+    pub(super) fn definition(&self, name: &str, asked: Id) -> (Definition, Vec<Passed>) {
+        let mut since = Vec::new();
+        let found = self.defined(name, asked, &mut since);
+        since.reverse();
+        (found, since)
+    }
+
+    fn defined(&self, name: &str, asked: Id, since: &mut Vec<Passed>) -> Definition {
         let unit = self.unit;
         // Asked from before the loop, what counts stands before the question.
         let from = if unit.is_below(asked, self.target) { self.target } else { asked };
         let mut inside = from;
-        // What is set on the way, under some condition.
-        let mut many: Vec<Id> = Vec::new();
         for around in unit.around(from) {
             match unit.kind(around) {
                 Kind::Block(ids) => {
                     let at = ids.iter().position(|id| unit.is_below(inside, *id)).unwrap_or(ids.len());
                     for id in ids.iter().take(at).rev() {
                         match defines(unit, *id, name) {
-                            Definition::None => {}
-                            Definition::Many(more) => many.extend(more),
-                            Definition::Value(first) if !many.is_empty() => {
-                                many.push(first);
-                                return Definition::Many(many);
-                            }
+                            Definition::None => since.push(Passed { statement: *id, is_repeated: false }),
                             found => return found,
                         }
                     }
@@ -235,6 +226,9 @@ impl Machine<'_> {
                     return Definition::Open("decided at run time");
                 }
                 _ => {}
+            }
+            if matches!(unit.kind(around), Kind::Loop { .. } | Kind::Closure { .. }) {
+                since.iter_mut().for_each(|passed| passed.is_repeated = true);
             }
             inside = around;
         }
@@ -254,12 +248,19 @@ impl Machine<'_> {
     }
 }
 
+/// A statement between what defines a local and where that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    /// The statement.
+    pub statement: Id,
+    /// Whether it stands in a loop or closure in which the definition does not: it may have run before.
+    pub is_repeated: bool,
+}
+
 /// What defines a local.
 pub(super) enum Definition {
     /// This value.
     Value(Id),
-    /// One of these.
-    Many(Vec<Id>),
     /// Something that is not one value, and why.
     Open(&'static str),
     /// Nothing here.
@@ -273,24 +274,9 @@ fn defines(unit: &Unit, id: Id, name: &str) -> Definition {
             ([_], Some(value)) => Definition::Value(*value),
             _ => Definition::Open("one of several values"),
         },
-        Kind::Assign { place, op, value } if is_name(unit, *place, name) => match op {
-            None => Definition::Value(*value),
-            Some(_) => Definition::Open("set in more than one place"),
-        },
+        Kind::Assign { place, op: None, value } if is_name(unit, *place, name) => Definition::Value(*value),
         kind if binds(kind, name) => Definition::Open("decided at run time"),
-        _ => {
-            let mut values = Vec::new();
-            for one in unit.assignments(unit.below(id)) {
-                match unit.kind(*one) {
-                    Kind::Assign { place, op: None, value } if is_name(unit, *place, name) => values.push(*value),
-                    Kind::Assign { place, .. } if is_name(unit, *place, name) => {
-                        return Definition::Open("set in more than one place");
-                    }
-                    _ => {}
-                }
-            }
-            if values.is_empty() { Definition::None } else { Definition::Many(values) }
-        }
+        _ => Definition::None,
     }
 }
 

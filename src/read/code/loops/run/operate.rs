@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::branch::is_error;
 use super::number::{Chance, Number};
 use super::value::{Origins, Series, Unknown, Val};
 use super::{Compared, Machine, Outs, State, one, origins};
@@ -27,6 +28,10 @@ impl Machine<'_> {
         {
             let outs = self.run(unit, value, state);
             return self.then(outs, |state, value| {
+                // Of an error it tells the kind.
+                if is_error(&value) {
+                    return self.decided(unit, id, state, Val::Unknown(value.origin()));
+                }
                 let of = self.told_of(unit, id, &value);
                 self.telling(unit, id, state, of, op == Op::Eq)
             });

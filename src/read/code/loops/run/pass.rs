@@ -3,7 +3,7 @@
 use super::follow::AGAIN;
 use super::number::Number;
 use super::value::{Origins, Unknown, Val};
-use super::{Compared, Flow, Machine, Mode, Out, Outs, State, names, one};
+use super::{Compared, Flow, Machine, Mode, Out, Outs, State, before, names, one};
 use crate::read::code::tree::{Exit, Id, Kind, LoopKind, Sym};
 
 /// How a pass ends.
@@ -83,14 +83,23 @@ impl Machine<'_> {
                 all.push((path, *place));
             }
         }
-        for id in inside {
+        let is_made_before = |name: &Sym, at: Id| matches!(self.definition(name, at).0, names::Definition::Value(_));
+        for id in inside.clone() {
             if let Kind::Method { on, .. } = unit.kind(id)
                 && let Kind::Name(name) = unit.kind(*on)
                 && name.full.is_none()
-                && matches!(self.definition(&name.text, *on), names::Definition::Value(_))
+                && is_made_before(&name.text, *on)
                 && matches!(self.outside(&name.text, *on), Val::Record(_) | Val::List(_) | Val::Series(_))
             {
                 all.push((Sym::clone(&name.text), *on));
+            }
+        }
+        for id in unit.lent.iter().copied().filter(|id| inside.contains(id)) {
+            if let Some((root, _)) = names::root_of(unit, id)
+                && is_made_before(&root, id)
+                && before::is_data(&self.outside(&root, id))
+            {
+                all.push((root, id));
             }
         }
         all

@@ -1,5 +1,7 @@
 //! What is recognised and what stays silent, on loops as people write them.
 
+mod before;
+mod exits;
 mod helpers;
 mod near_misses;
 mod objects;
