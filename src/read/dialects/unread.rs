@@ -45,7 +45,6 @@ fn read(document: Node<'_>, _: &Context<'_>, facts: &mut Facts) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::facts::FileKind;
     use crate::read::{ReadSettings, read_file};
     use crate::source::FileId;
