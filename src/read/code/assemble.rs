@@ -11,8 +11,8 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::facts::{
-    Attempts, Call, CallId, CallSource, Callee, Caller, Check, Classes, Confidence, Enclosure, Facts, Measures, Policy,
-    PolicyId, Purpose, ServiceRef, Sourced, Total,
+    Call, CallId, CallSource, Callee, Caller, Check, Classes, Confidence, Enclosure, Facts, Measures, Policy, PolicyId,
+    Purpose, ServiceRef, Sourced, Total,
 };
 use crate::read::ReadSettings;
 use crate::source::FileId;
@@ -66,7 +66,7 @@ struct Assembler<'a> {
 impl Assembler<'_> {
     fn assemble(&self, site: &Site, mut policy: Policy, id: PolicyId, facts: &mut Facts) {
         let place = Place { unit: Arc::clone(self.unit), id: site.construct };
-        let uses = callers::uses(self.project, &place, &site.operations);
+        let uses = callers::uses(self.project, &place, &site.operations, &site.apart);
         self.describe(site, &mut policy);
         let own: Vec<&Tried> = uses.iter().filter(|one| one.is_here).map(|one| &one.tried).collect();
         if let Some(tried) = Tried::all(&own) {
@@ -264,11 +264,7 @@ pub fn finish(facts: &mut Facts, _: &ReadSettings) {
     let enclosures = &mut facts.enclosures;
     // The nearest first: what encloses from further away encloses the nearest. Of those that are not the only ones, whoever
     // tries most often.
-    let tries = |id: PolicyId| match facts.policies.get(id.0 as usize).and_then(|policy| policy.attempts.known()) {
-        Some(Attempts::Times(n)) => *n,
-        Some(Attempts::Unbounded) => u64::MAX,
-        Some(Attempts::ByTime) | None => 0,
-    };
+    let tries = |id: PolicyId| facts.policies.get(id.0 as usize).map(merge::how_often);
     enclosures.sort_by_key(|one| (!one.is_only, one.depth, Reverse(tries(one.outer)), one.outer));
     for Enclosure { outer, function, is_only, .. } in enclosures {
         // Where others call it too, it is inside on the outer one's own call alone, so that call must be known.
@@ -291,5 +287,7 @@ pub fn finish(facts: &mut Facts, _: &ReadSettings) {
 
 #[cfg(test)]
 mod described_tests;
+#[cfg(test)]
+mod enclosed_tests;
 #[cfg(test)]
 mod tests;

@@ -26,6 +26,7 @@ fn sites(unit: &Unit) -> Vec<Site> {
             policy: policy(unit, construct),
             construct,
             operations,
+            apart: Vec::new(),
             from,
             uses: Vec::new(),
             is_described: false,
@@ -92,7 +93,15 @@ fn one_place_that_both_finders_see_is_one_policy() {
         if !known {
             policy.attempts = Sourced::unknown(crate::facts::Why::Other("?".into()), unit.span(id));
         }
-        Site { policy, construct: id, operations: Vec::new(), from, uses: Vec::new(), is_described: false }
+        Site {
+            policy,
+            construct: id,
+            operations: Vec::new(),
+            apart: Vec::new(),
+            from,
+            uses: Vec::new(),
+            is_described: false,
+        }
     };
     let of = |wanted: fn(&Kind) -> bool| unit.ids().find(|(_, node)| wanted(&node.kind)).unwrap().0;
     let around = of(|kind| matches!(kind, Kind::Loop { .. }));
@@ -258,6 +267,7 @@ fn requests_on_a_client_that_retries_are_its_tries_each_by_itself() {
         policy: policy(&unit, construct),
         construct,
         operations: Vec::new(),
+        apart: Vec::new(),
         from: Finder::Catalogue,
         uses: Vec::new(),
         is_described: false,

@@ -20,8 +20,7 @@ pub fn sites(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {
     let mut sites = Vec::new();
     for (id, node) in unit.ids() {
         let (Kind::Call { args, .. } | Kind::Method { args, .. }) = &node.kind else { continue };
-        let hands_over = args.iter().any(|arg| is_code(unit, arg.value));
-        if !hands_over || !speaks(words, unit, id) {
+        if !args.iter().any(|arg| is_code(project, unit, arg.value)) {
             continue;
         }
         let Some(callee) = callee(project, unit, id) else { continue };
@@ -38,9 +37,15 @@ pub fn sites(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {
     sites
 }
 
-/// Whether an argument is code that is handed over: a closure, or a block to be awaited.
-fn is_code(unit: &Unit, id: Id) -> bool {
-    matches!(unit.kind(id), Kind::Closure { .. })
+/// Whether an argument is code that is handed over: a closure, a block to be awaited, or a function of the project by its name.
+fn is_code(project: &Project, unit: &Arc<Unit>, id: Id) -> bool {
+    match unit.kind(id) {
+        Kind::Closure { .. } => true,
+        Kind::Name(name) if name.full.is_some() => {
+            project.named(unit, name).is_some_and(|meant| matches!(meant.kind(), Kind::Function { .. }))
+        }
+        _ => false,
+    }
 }
 
 /// Whether what a call calls says that it tries again.
@@ -77,7 +82,7 @@ fn given(candidate: &Candidate, callee: &Place, args: &[Arg]) -> Vec<(Sym, Val)>
     let mut all = Vec::new();
     for (param, arg) in params.iter().skip(has_receiver).zip(args) {
         let Some(name) = &param.name else { continue };
-        if is_code(candidate.unit, arg.value) {
+        if is_code(candidate.project, candidate.unit, arg.value) {
             continue;
         }
         let value = machine.value_before(arg.value);
@@ -148,7 +153,8 @@ fn call_site(candidate: &Candidate, found: Site, args: &[Arg]) -> Option<Site> {
     policy.attempts.known()?;
     policy.span = candidate.span();
     policy.name = candidate.shown_function().unwrap_or_else(|| "call".to_owned()).into();
-    let operations: Vec<Id> = args.iter().map(|arg| arg.value).filter(|id| is_code(unit, *id)).collect();
+    let operations: Vec<Id> =
+        args.iter().map(|arg| arg.value).filter(|id| is_code(candidate.project, unit, *id)).collect();
     // What is wrong in the helper is said once, where it stands.
     policy.in_code = Some(Box::new(InCode {
         function: candidate.shown_function().map(Into::into),
@@ -160,6 +166,7 @@ fn call_site(candidate: &Candidate, found: Site, args: &[Arg]) -> Option<Site> {
         policy,
         construct: candidate.id,
         operations,
+        apart: Vec::new(),
         from: Finder::Loops,
         uses: Vec::new(),
         is_described: false,

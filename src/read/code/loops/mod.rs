@@ -6,6 +6,7 @@
 //!          as a machine would           conditions: which failures              purpose: for whom
 //! ```
 
+mod apart;
 mod bounds;
 mod classify;
 mod conditions;
