@@ -65,10 +65,10 @@ fn tries(most: u32, before: &str, tried: &str, then: &str) -> String {
     )
 }
 
-/// A function that tries to reach a service of its own name so often.
+/// A function that tries to reach `ledger` so often.
 fn function(name: &str, most: u32) -> String {
-    let request = format!("reqwest::get(\"http://{name}/x\").await.map_err(|_| Er).map(|_| 1)");
-    format!("async fn {name}() -> R {{ {} }}", tries(most, "", &request, "return Ok(v)"))
+    let request = "reqwest::get(\"http://ledger/y\").await.map_err(|_| Er).map(|_| 1)";
+    format!("async fn {name}() -> R {{ {} }}", tries(most, "", request, "return Ok(v)"))
 }
 
 /// The loop `x` of three tries beside a function `inner` of four tries.
