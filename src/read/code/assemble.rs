@@ -18,6 +18,7 @@ use crate::read::ReadSettings;
 use crate::source::FileId;
 
 use super::directive::{Directive, DirectiveKind};
+use super::loops;
 use super::operation::scene::Scene;
 use super::operation::{self, Tried};
 use super::project::Project;
@@ -34,11 +35,19 @@ pub fn facts(project: &Project, unit: &Arc<Unit>, sites: Vec<Site>, directives: 
     let inside = merge::nests(unit, &sites);
     let mut constructs: Vec<Id> = sites.iter().map(|site| site.construct).collect();
     constructs.sort_unstable();
+    let constructs = Some(constructs);
     let assembler = Assembler { project, unit, words: Words::of(unit.language), directives, constructs };
     for (at, site) in sites.iter().enumerate() {
         let mut policy = site.policy.clone();
         policy.inside = inside.get(at).copied().flatten().or(policy.inside);
         assembler.assemble(site, policy, PolicyId(at as u32), &mut facts);
+    }
+    for (place, site) in sites.iter().flat_map(|site| loops::helpers::of_callers(project, unit, site)) {
+        let mut policy = site.policy.clone();
+        policy.inside = merge::around(unit, &sites, place.span(site.construct));
+        let directives = if place.file == unit.file { directives } else { &[] };
+        let assembler = Assembler { project, unit: &place, words: assembler.words, directives, constructs: None };
+        assembler.assemble(&site, policy, PolicyId(facts.policies.len() as u32), &mut facts);
     }
     facts
 }
@@ -59,8 +68,8 @@ struct Assembler<'a> {
     unit: &'a Arc<Unit>,
     words: &'static Words,
     directives: &'a [Directive],
-    /// Where the sites of the unit stand.
-    constructs: Vec<Id>,
+    /// Where the sites of the unit stand, if that is known.
+    constructs: Option<Vec<Id>>,
 }
 
 impl Assembler<'_> {
@@ -81,11 +90,9 @@ impl Assembler<'_> {
     fn may_retry(&self, function: &Place) -> bool {
         let unit = &function.unit;
         let below = unit.below(function.id);
-        if Arc::ptr_eq(unit, self.unit) {
-            return {
-                let at = self.constructs.partition_point(|construct| construct < below.start());
-                self.constructs.get(at).is_some_and(|construct| below.contains(construct))
-            };
+        if let Some(constructs) = self.constructs.as_ref().filter(|_| Arc::ptr_eq(unit, self.unit)) {
+            let at = constructs.partition_point(|construct| construct < below.start());
+            return constructs.get(at).is_some_and(|construct| below.contains(construct));
         }
         let speaks_of_it = |name: &str| self.words.requests.retry_words.iter().any(|word| name.contains(&**word));
         below.into_iter().any(|id| match unit.kind(id) {

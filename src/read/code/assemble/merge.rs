@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::facts::{Attempts, Limit, Policy, PolicyId};
 use crate::read::code::site::{Finder, Site};
 use crate::read::code::tree::{Id, Kind, LoopKind, Unit};
+use crate::source::Span;
 
 /// The sites in the order in which they stand, those that are two views of one place united.
 pub fn merge(unit: &Arc<Unit>, mut sites: Vec<Site>) -> Vec<Site> {
@@ -150,6 +151,22 @@ pub fn how_often(policy: &Policy) -> u64 {
         Some(Attempts::Unbounded) => u64::MAX,
         Some(Attempts::ByTime) | None => 0,
     }
+}
+
+/// The innermost site of a unit whose tries hold a place of its file.
+pub fn around(unit: &Unit, sites: &[Site], place: Span) -> Option<PolicyId> {
+    let tries =
+        sites.iter().enumerate().flat_map(|(at, site)| site.operations.iter().map(move |root| (at, site, *root)));
+    let holds = tries.filter(|(_, site, root)| {
+        let is_apart = site.apart.iter().any(|apart| covers(unit.span(*apart), place));
+        covers(unit.span(*root), place) && !is_apart
+    });
+    let (at, ..) = holds.min_by_key(|(_, _, root)| unit.at(*root).end - unit.at(*root).start)?;
+    Some(PolicyId(at as u32))
+}
+
+fn covers(outer: Span, inner: Span) -> bool {
+    outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
 /// Whether the requests of a site stand outside of its construct. Code that is handed over by its name is no request: it is

@@ -442,4 +442,19 @@ mod projects {
         let more = format!("{outer} async fn b(http: reqwest::Client) {{ net::charge(&http).await; }}");
         assert_eq!(with(&more), ["web -> payments 3*3"]);
     }
+
+    #[test]
+    fn a_helper_tries_as_often_as_each_of_its_callers_says() {
+        let helper = "pub async fn keep_on<F, Fut>(most: u32, mut f: F) -> Result<R, Failed> where F: FnMut() -> Fut {
+            let mut n = 0; loop { n += 1; match f().await { Ok(v) => return Ok(v), Err(e) if n >= most => return Err(e),
+            Err(_) => tokio::time::sleep(std::time::Duration::from_secs(1)).await } } }";
+        let users = "mod net; async fn op() -> Result<R, Failed> { client().get(\"http://ledger/x\").send().await }
+            async fn a() { net::keep_on(5, || async { client().get(\"http://billing/x\").send().await }).await; }
+            async fn b() { net::keep_on(2, op).await; }
+            async fn c(n: u32) { net::keep_on(n, || async { client().get(\"http://audit/x\").send().await }).await; } fn main() {}";
+        let facts =
+            read(&[("web/Cargo.toml", &package("web", "")), ("web/src/main.rs", users), ("web/src/net.rs", helper)]);
+        // The helper's own loop does not know for whom; where the caller does not know either, nothing else does.
+        assert_eq!(edges(&facts), ["web -> audit ?", "web -> billing ?|5", "web -> ledger ?|2"]);
+    }
 }

@@ -15,12 +15,15 @@ use crate::read::code::words::loops::has;
 /// Helpers that hand on to helpers, at most.
 const FURTHEST: u32 = 3;
 
+/// Calls of one helper that are told apart, at most.
+const MOST_CALLS: usize = 64;
+
 /// The calls of helpers in a unit.
 pub fn sites(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {
     let mut sites = Vec::new();
     for (id, node) in unit.ids() {
         let (Kind::Call { args, .. } | Kind::Method { args, .. }) = &node.kind else { continue };
-        if !args.iter().any(|arg| is_code(project, unit, arg.value)) {
+        if !speaks(words, unit, id) || !args.iter().any(|arg| is_code(project, unit, arg.value)) {
             continue;
         }
         let Some(callee) = callee(project, unit, id) else { continue };
@@ -35,6 +38,33 @@ pub fn sites(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {
         sites.extend(call_site(&candidate, found, args));
     }
     sites
+}
+
+/// The calls of a helper whose loop this is, wherever they stand, and what each makes of it: of those only that do not say by
+/// their name that they try again, for these are found where they stand.
+pub fn of_callers(project: &Project, unit: &Arc<Unit>, site: &Site) -> Vec<(Arc<Unit>, Site)> {
+    let Some(helper) = unit.function_of(site.construct) else { return Vec::new() };
+    let Kind::Function { params, path, .. } = unit.kind(helper) else { return Vec::new() };
+    let is_param = |name: &str| params.iter().any(|param| param.name.as_deref() == Some(name));
+    if site.policy.attempts.known().is_some() || !calls_param(unit, site.construct, &is_param) {
+        return Vec::new();
+    }
+    let words = Words::of(unit.language);
+    let helper = Place { unit: Arc::clone(unit), id: helper };
+    let calls = project.callers(unit, path).places.into_iter().take(MOST_CALLS);
+    let site = |call: Place| {
+        let Place { unit, id } = call;
+        let (Kind::Call { args, .. } | Kind::Method { args, .. }) = unit.kind(id) else { return None };
+        let hands_over = args.iter().any(|arg| is_code(project, &unit, arg.value));
+        if !hands_over || speaks(words, &unit, id) || unit.is_test(unit.at(id)) {
+            return None;
+        }
+        let candidate = Candidate::new(project, words, &unit, id);
+        let found = in_helper(project, words, &helper, given(&candidate, &helper, args), FURTHEST)?;
+        let site = call_site(&candidate, found, args)?;
+        Some((Arc::clone(&unit), site))
+    };
+    calls.filter_map(site).collect()
 }
 
 /// Whether an argument is code that is handed over: a closure, a block to be awaited, or a function of the project by its name.

@@ -11,7 +11,7 @@ mod bounds;
 mod classify;
 mod conditions;
 mod delays;
-mod helpers;
+pub mod helpers;
 mod objects;
 mod policies;
 mod purpose;
