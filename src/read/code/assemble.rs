@@ -12,13 +12,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::facts::{
-    Attempts, Call, CallId, CallSource, Callee, Caller, Check, Classes, Confidence, Enclosure, Facts, Limit, Measures,
-    Policy, PolicyId, PolicyKind, Purpose, ServiceRef, Sourced, Total,
+    Call, CallId, CallSource, Callee, Caller, Check, Classes, Confidence, Enclosure, Facts, Limit, Measures, Policy,
+    PolicyId, PolicyKind, Purpose, ServiceRef, Sourced, Total,
 };
 use crate::read::ReadSettings;
 use crate::source::FileId;
 
 use super::directive::{Directive, DirectiveKind};
+use super::loops;
 use super::operation::scene::Scene;
 use super::operation::{self, Tried};
 use super::project::Project;
@@ -35,6 +36,7 @@ pub fn facts(project: &Project, unit: &Arc<Unit>, sites: Vec<Site>, directives: 
     let inside = merge::nests(unit, &sites);
     let mut constructs: Vec<Id> = sites.iter().map(|site| site.construct).collect();
     constructs.sort_unstable();
+    let constructs = Some(constructs);
     let retries =
         |at: &(usize, &Option<PolicyId>)| sites.get(at.0).is_some_and(|site| site.policy.kind != PolicyKind::TimeLimit);
     let around_retries = inside.iter().enumerate().filter(retries).filter_map(|(_, outer)| *outer).collect();
@@ -46,6 +48,14 @@ pub fn facts(project: &Project, unit: &Arc<Unit>, sites: Vec<Site>, directives: 
         assembler.assemble(site, policy, PolicyId(at as u32), &mut facts);
     }
     limit_tries(&sites, &mut facts.policies);
+    for (place, site) in sites.iter().flat_map(|site| loops::helpers::of_callers(project, unit, site)) {
+        let mut policy = site.policy.clone();
+        policy.inside = merge::around(unit, &sites, place.span(site.construct));
+        let directives = if place.file == unit.file { directives } else { &[] };
+        let around_retries = HashSet::new();
+        let assembler = Assembler { project, unit: &place, words, directives, constructs: None, around_retries };
+        assembler.assemble(&site, policy, PolicyId(facts.policies.len() as u32), &mut facts);
+    }
     facts
 }
 
@@ -93,8 +103,8 @@ struct Assembler<'a> {
     unit: &'a Arc<Unit>,
     words: &'static Words,
     directives: &'a [Directive],
-    /// Where the sites of the unit stand.
-    constructs: Vec<Id>,
+    /// Where the sites of the unit stand, if that is known.
+    constructs: Option<Vec<Id>>,
     /// Those whose tries are made of the tries of others.
     around_retries: HashSet<PolicyId>,
 }
@@ -102,7 +112,7 @@ struct Assembler<'a> {
 impl Assembler<'_> {
     fn assemble(&self, site: &Site, mut policy: Policy, id: PolicyId, facts: &mut Facts) {
         let place = Place { unit: Arc::clone(self.unit), id: site.construct };
-        let uses = callers::uses(self.project, &place, &site.operations);
+        let uses = callers::uses(self.project, &place, &site.operations, &site.apart);
         self.describe(site, &mut policy);
         let own: Vec<&Tried> = uses.iter().filter(|one| one.is_here).map(|one| &one.tried).collect();
         if let Some(tried) = Tried::all(&own) {
@@ -117,11 +127,9 @@ impl Assembler<'_> {
     fn may_retry(&self, function: &Place) -> bool {
         let unit = &function.unit;
         let below = unit.below(function.id);
-        if Arc::ptr_eq(unit, self.unit) {
-            return {
-                let at = self.constructs.partition_point(|construct| construct < below.start());
-                self.constructs.get(at).is_some_and(|construct| below.contains(construct))
-            };
+        if let Some(constructs) = self.constructs.as_ref().filter(|_| Arc::ptr_eq(unit, self.unit)) {
+            let at = constructs.partition_point(|construct| construct < below.start());
+            return constructs.get(at).is_some_and(|construct| below.contains(construct));
         }
         let speaks_of_it = |name: &str| self.words.requests.retry_words.iter().any(|word| name.contains(&**word));
         below.into_iter().any(|id| match unit.kind(id) {
@@ -302,11 +310,7 @@ pub fn finish(facts: &mut Facts, _: &ReadSettings) {
     let enclosures = &mut facts.enclosures;
     // The nearest first: what encloses from further away encloses the nearest. Of those that are not the only ones, whoever
     // tries most often.
-    let tries = |id: PolicyId| match facts.policies.get(id.0 as usize).and_then(|policy| policy.attempts.known()) {
-        Some(Attempts::Times(n)) => *n,
-        Some(Attempts::Unbounded) => u64::MAX,
-        Some(Attempts::ByTime) | None => 0,
-    };
+    let tries = |id: PolicyId| facts.policies.get(id.0 as usize).map(merge::how_often);
     enclosures.sort_by_key(|one| (!one.is_only, one.depth, Reverse(tries(one.outer)), one.outer));
     for Enclosure { outer, function, is_only, .. } in enclosures {
         // Where others call it too, it is inside on the outer one's own call alone, so that call must be known.
@@ -329,5 +333,7 @@ pub fn finish(facts: &mut Facts, _: &ReadSettings) {
 
 #[cfg(test)]
 mod described_tests;
+#[cfg(test)]
+mod enclosed_tests;
 #[cfg(test)]
 mod tests;

@@ -88,15 +88,21 @@ impl Tried {
     }
 }
 
-/// What the nodes below `roots` do, in the call of the function around them that `frame` is of.
-pub(super) fn tried(project: &Project, unit: &Place, roots: &[Id], frame: Option<std::rc::Rc<Frame>>) -> Tried {
-    tried_by(&Reader { project, words: Words::of(unit.unit.language) }, unit, roots, frame)
+/// What the nodes below `roots` do, without those `apart`, in the call of the function around them that `frame` is of.
+pub(super) fn tried(
+    project: &Project,
+    unit: &Place,
+    roots: &[Id],
+    apart: &[Id],
+    frame: Option<std::rc::Rc<Frame>>,
+) -> Tried {
+    tried_by(&Reader { project, words: Words::of(unit.unit.language) }, unit, roots, apart, frame)
 }
 
 /// The same, by these words.
-fn tried_by(reader: &Reader<'_>, unit: &Place, roots: &[Id], frame: Option<std::rc::Rc<Frame>>) -> Tried {
+fn tried_by(reader: &Reader<'_>, unit: &Place, roots: &[Id], apart: &[Id], frame: Option<std::rc::Rc<Frame>>) -> Tried {
     let scenes = roots.iter().map(|root| Scene::within(unit.at(*root), frame.clone())).collect();
-    let extent = Extent { unit: unit.clone(), roots: roots.to_vec() };
+    let extent = Extent { unit: unit.clone(), roots: roots.to_vec(), apart: apart.to_vec() };
     let seen = walk::walk(reader, scenes, &extent);
     let (mut callee, request, protocol) = callee(&seen, roots.is_empty());
     // Of what is only made here, the name says whose client it is.

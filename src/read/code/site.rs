@@ -1,6 +1,6 @@
 //! [`Site`]: a place in code where something is tried again, before it is known who calls whom.
 
-use super::tree::Id;
+use super::tree::{Id, Unit};
 use crate::facts::{Limit, Nanos, Origin, Policy, Sourced, Value, Why};
 use crate::source::Span;
 
@@ -15,6 +15,8 @@ pub struct Site {
     /// The roots of what is done once per try: the loop's body, the closure, the requests made on a client. Nodes of the same
     /// unit; empty if they are not seen.
     pub operations: Vec<Id>,
+    /// What stands below those and is no part of a try: its failure ends the tries, or it is only come to on the way out.
+    pub apart: Vec<Id>,
     /// Where it comes from.
     pub from: Finder,
     /// The constructs that it is read from: builders, options, parts, in this file or in another one.
@@ -22,6 +24,14 @@ pub struct Site {
     /// Whether it only says how something would be tried, and nothing in its file does so. If another file does, that is the
     /// site; see [`catalogue::finish`](super::catalogue::finish).
     pub is_described: bool,
+}
+
+impl Site {
+    /// Whether a node below the operations is no part of a try: it stands apart, or nothing here waits for it.
+    pub fn leaves_out(&self, unit: &Unit, id: Id) -> bool {
+        let mut within = std::iter::once(id).chain(unit.around(id)).take_while(|id| !self.operations.contains(id));
+        self.apart.iter().any(|apart| unit.is_below(id, *apart)) || within.any(|id| unit.is_detached(id))
+    }
 }
 
 /// Who found a site.

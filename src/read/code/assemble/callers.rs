@@ -27,14 +27,14 @@ pub(super) struct Use {
 }
 
 /// What a site tries, and where; each request on a client by itself, for they are tries apart.
-pub(super) fn uses(project: &Project, site: &Place, operations: &[Id]) -> Vec<Use> {
+pub(super) fn uses(project: &Project, site: &Place, operations: &[Id], apart: &[Id]) -> Vec<Use> {
     if operations.len() < 2 && operations.iter().all(|operation| is_near(site, *operation)) {
-        return uses_of(project, site, operations, site.span());
+        return uses_of(project, site, operations, apart, site.span());
     }
     let mut uses = Vec::new();
     for operation in operations.iter().take(MOST) {
         let place = site.at(*operation);
-        uses.extend(uses_of(project, &place, &[*operation], place.span()));
+        uses.extend(uses_of(project, &place, &[*operation], apart, place.span()));
     }
     uses.truncate(MOST);
     uses
@@ -48,15 +48,15 @@ fn is_near(site: &Place, operation: Id) -> bool {
 
 /// The site itself, and those who call the function around it where only they say whom it calls, or where they stand in
 /// other packages.
-fn uses_of(project: &Project, site: &Place, operations: &[Id], span: Span) -> Vec<Use> {
-    let own = tried(project, site, operations, None);
+fn uses_of(project: &Project, site: &Place, operations: &[Id], apart: &[Id], span: Span) -> Vec<Use> {
+    let own = tried(project, site, operations, apart, None);
     let needs_callers =
         matches!(own.callee, Callee::Unknown(_)) && (own.is_parameter || rests_on_parameter(site, operations));
     let mut uses = vec![Use { tried: own.clone(), span, is_here: true }];
     let Some(function) = function_around(site) else { return uses };
     if needs_callers {
         for (call, frame) in frames(project, &function, HIGHEST) {
-            let bound = tried(project, site, operations, Some(frame));
+            let bound = tried(project, site, operations, apart, Some(frame));
             if !matches!(bound.callee, Callee::Unknown(_)) && uses.len() < MOST {
                 uses.push(Use { tried: bound, span: call.span(), is_here: false });
             }

@@ -1,10 +1,12 @@
 //! One site for each place, and which of them stands inside which.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::facts::{Attempts, Limit, PolicyId};
+use crate::facts::{Attempts, Limit, Policy, PolicyId};
 use crate::read::code::site::{Finder, Site};
 use crate::read::code::tree::{Id, Kind, LoopKind, Unit};
+use crate::source::Span;
 
 /// The sites in the order in which they stand, those that are two views of one place united.
 pub fn merge(unit: &Arc<Unit>, mut sites: Vec<Site>) -> Vec<Site> {
@@ -67,22 +69,24 @@ fn is_one(unit: &Unit, one: &Site, other: &Site) -> bool {
 
 /// Keeps of two views of one place the one that knows more, with the tries of the one that sees them.
 fn unite(known: &mut Site, other: Site) {
-    let (construct, operations) = match known.from {
-        Finder::Loops => (known.construct, known.operations.clone()),
-        Finder::Catalogue => (other.construct, other.operations.clone()),
+    let (construct, operations, apart) = match known.from {
+        Finder::Loops => (known.construct, known.operations.clone(), known.apart.clone()),
+        Finder::Catalogue => (other.construct, other.operations.clone(), other.apart.clone()),
     };
     let unknowns = |site: &Site| (site.policy.attempts.known().is_none(), site.policy.unknowns().len());
     if unknowns(&other) < unknowns(known) {
         *known = other;
     }
     known.construct = construct;
+    known.apart = apart;
     if !operations.is_empty() {
         known.operations = operations;
     }
 }
 
 /// For each site the one whose tries it is part of: the innermost. A client made elsewhere is part of those tries that all
-/// requests on it stand in; of several layers of one construct, each is part of the one before.
+/// requests on it stand in; of several layers of one construct, each is part of the one before. What several of them try by one
+/// name is part of the one that tries most often.
 pub fn nests(unit: &Unit, sites: &[Site]) -> Vec<Option<PolicyId>> {
     // Ranges of tries, outer ones first.
     let mut tries: Vec<(Id, Id, usize)> = Vec::new();
@@ -92,7 +96,14 @@ pub fn nests(unit: &Unit, sites: &[Site]) -> Vec<Option<PolicyId>> {
             tries.push((*below.start(), *below.end(), at));
         }
     }
-    tries.sort_by_key(|(first, last, _)| (*first, std::cmp::Reverse(*last)));
+    let mut most: HashMap<Id, u64> = HashMap::new();
+    for site in sites {
+        let known = most.entry(site.construct).or_default();
+        *known = how_often(&site.policy).max(*known);
+    }
+    let construct = |at: usize| sites.get(at).map_or(0, |site| site.construct);
+    let often = |at: usize| most.get(&construct(at)).copied();
+    tries.sort_by_key(|(first, last, at)| (*first, std::cmp::Reverse(*last), often(*at), construct(*at), *at));
     let mut places: Vec<(Id, usize)> = Vec::with_capacity(sites.len());
     for (at, site) in sites.iter().enumerate() {
         match is_made_elsewhere(unit, site) {
@@ -111,7 +122,10 @@ pub fn nests(unit: &Unit, sites: &[Site]) -> Vec<Option<PolicyId>> {
             }
             open.push(range);
         }
-        let is_other = |site: usize| site != at && !is_layer_beside(sites, site, at);
+        let is_other = |other: usize| {
+            let leaves_out = sites.get(other).is_some_and(|other| other.leaves_out(unit, place));
+            other != at && !leaves_out && !is_layer_beside(sites, other, at)
+        };
         let around = open.iter().rev().take(64).find(|(_, last, site)| place <= *last && is_other(*site));
         let around = around.map(|(_, _, outer)| *outer);
         if let Some(slot) = inside.get_mut(at) {
@@ -130,11 +144,42 @@ pub fn nests(unit: &Unit, sites: &[Site]) -> Vec<Option<PolicyId>> {
     inside.into_iter().map(|outer| outer.map(|outer| PolicyId(outer as u32))).collect()
 }
 
-/// Whether the requests of a site stand outside of its construct.
+/// How often a policy tries, as far as it is known.
+pub fn how_often(policy: &Policy) -> u64 {
+    match policy.attempts.known() {
+        Some(Attempts::Times(n)) => *n,
+        Some(Attempts::Unbounded) => u64::MAX,
+        Some(Attempts::ByTime) | None => 0,
+    }
+}
+
+/// The innermost site of a unit whose tries hold a place of its file.
+pub fn around(unit: &Unit, sites: &[Site], place: Span) -> Option<PolicyId> {
+    let tries =
+        sites.iter().enumerate().flat_map(|(at, site)| site.operations.iter().map(move |root| (at, site, *root)));
+    let holds = tries.filter(|(_, site, root)| {
+        let is_apart = site.apart.iter().any(|apart| covers(unit.span(*apart), place));
+        covers(unit.span(*root), place) && !is_apart
+    });
+    let (at, ..) = holds.min_by_key(|(_, _, root)| unit.at(*root).end - unit.at(*root).start)?;
+    Some(PolicyId(at as u32))
+}
+
+fn covers(outer: Span, inner: Span) -> bool {
+    outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// Whether the requests of a site stand outside of its construct. Code that is handed over by its name is no request: it is
+/// tried where the construct stands, as often as that says, and other constructs that try it too are not in its way.
 fn is_made_elsewhere(unit: &Unit, site: &Site) -> bool {
     let is_below =
         |operation: &Id| unit.is_below(*operation, site.construct) || unit.is_below(site.construct, *operation);
-    site.from == Finder::Catalogue && !site.operations.is_empty() && !site.operations.iter().any(is_below)
+    let is_code = |operation: &Id| {
+        let is_body = |around: Id| matches!(unit.kind(around), Kind::Function { .. });
+        matches!(unit.kind(*operation), Kind::Closure { .. }) || unit.parent(*operation).is_some_and(is_body)
+    };
+    let is_here = |operation: &Id| is_below(operation) || is_code(operation);
+    site.from == Finder::Catalogue && !site.operations.is_empty() && !site.operations.iter().any(is_here)
 }
 
 /// Whether two sites are layers of one construct.

@@ -26,6 +26,7 @@ fn sites(unit: &Unit) -> Vec<Site> {
             policy: policy(unit, construct),
             construct,
             operations,
+            apart: Vec::new(),
             from,
             uses: Vec::new(),
             is_described: false,
@@ -92,7 +93,15 @@ fn one_place_that_both_finders_see_is_one_policy() {
         if !known {
             policy.attempts = Sourced::unknown(crate::facts::Why::Other("?".into()), unit.span(id));
         }
-        Site { policy, construct: id, operations: Vec::new(), from, uses: Vec::new(), is_described: false }
+        Site {
+            policy,
+            construct: id,
+            operations: Vec::new(),
+            apart: Vec::new(),
+            from,
+            uses: Vec::new(),
+            is_described: false,
+        }
     };
     let of = |wanted: fn(&Kind) -> bool| unit.ids().find(|(_, node)| wanted(&node.kind)).unwrap().0;
     let around = of(|kind| matches!(kind, Kind::Loop { .. }));
@@ -258,6 +267,7 @@ fn requests_on_a_client_that_retries_are_its_tries_each_by_itself() {
         policy: policy(&unit, construct),
         construct,
         operations: Vec::new(),
+        apart: Vec::new(),
         from: Finder::Catalogue,
         uses: Vec::new(),
         is_described: false,
@@ -475,5 +485,20 @@ mod projects {
         // Called from elsewhere too, it is inside on the way that leads through the loop.
         let more = format!("{outer} async fn b(http: reqwest::Client) {{ net::charge(&http).await; }}");
         assert_eq!(with(&more), ["web -> payments 3*3"]);
+    }
+
+    #[test]
+    fn a_helper_tries_as_often_as_each_of_its_callers_says() {
+        let helper = "pub async fn keep_on<F, Fut>(most: u32, mut f: F) -> Result<R, Failed> where F: FnMut() -> Fut {
+            let mut n = 0; loop { n += 1; match f().await { Ok(v) => return Ok(v), Err(e) if n >= most => return Err(e),
+            Err(_) => tokio::time::sleep(std::time::Duration::from_secs(1)).await } } }";
+        let users = "mod net; async fn op() -> Result<R, Failed> { client().get(\"http://ledger/x\").send().await }
+            async fn a() { net::keep_on(5, || async { client().get(\"http://billing/x\").send().await }).await; }
+            async fn b() { net::keep_on(2, op).await; }
+            async fn c(n: u32) { net::keep_on(n, || async { client().get(\"http://audit/x\").send().await }).await; } fn main() {}";
+        let facts =
+            read(&[("web/Cargo.toml", &package("web", "")), ("web/src/main.rs", users), ("web/src/net.rs", helper)]);
+        // The helper's own loop does not know for whom; where the caller does not know either, nothing else does.
+        assert_eq!(edges(&facts), ["web -> audit ?", "web -> billing ?|5", "web -> ledger ?|2"]);
     }
 }

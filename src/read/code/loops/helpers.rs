@@ -15,13 +15,15 @@ use crate::read::code::words::loops::has;
 /// Helpers that hand on to helpers, at most.
 const FURTHEST: u32 = 3;
 
+/// Calls of one helper that are told apart, at most.
+const MOST_CALLS: usize = 64;
+
 /// The calls of helpers in a unit.
 pub fn sites(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {
     let mut sites = Vec::new();
     for (id, node) in unit.ids() {
         let (Kind::Call { args, .. } | Kind::Method { args, .. }) = &node.kind else { continue };
-        let hands_over = args.iter().any(|arg| is_code(unit, arg.value));
-        if !hands_over || !speaks(words, unit, id) {
+        if !speaks(words, unit, id) || !args.iter().any(|arg| is_code(project, unit, arg.value)) {
             continue;
         }
         let Some(callee) = callee(project, unit, id) else { continue };
@@ -38,9 +40,42 @@ pub fn sites(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {
     sites
 }
 
-/// Whether an argument is code that is handed over: a closure, or a block to be awaited.
-fn is_code(unit: &Unit, id: Id) -> bool {
-    matches!(unit.kind(id), Kind::Closure { .. })
+/// The calls of a helper whose loop this is, wherever they stand, and what each makes of it: of those only that do not say by
+/// their name that they try again, for these are found where they stand.
+pub fn of_callers(project: &Project, unit: &Arc<Unit>, site: &Site) -> Vec<(Arc<Unit>, Site)> {
+    let Some(helper) = unit.function_of(site.construct) else { return Vec::new() };
+    let Kind::Function { params, path, .. } = unit.kind(helper) else { return Vec::new() };
+    let is_param = |name: &str| params.iter().any(|param| param.name.as_deref() == Some(name));
+    if site.policy.attempts.known().is_some() || !calls_param(unit, site.construct, &is_param) {
+        return Vec::new();
+    }
+    let words = Words::of(unit.language);
+    let helper = Place { unit: Arc::clone(unit), id: helper };
+    let calls = project.callers(unit, path).places.into_iter().take(MOST_CALLS);
+    let site = |call: Place| {
+        let Place { unit, id } = call;
+        let (Kind::Call { args, .. } | Kind::Method { args, .. }) = unit.kind(id) else { return None };
+        let hands_over = args.iter().any(|arg| is_code(project, &unit, arg.value));
+        if !hands_over || speaks(words, &unit, id) || unit.is_test(unit.at(id)) {
+            return None;
+        }
+        let candidate = Candidate::new(project, words, &unit, id);
+        let found = in_helper(project, words, &helper, given(&candidate, &helper, args), FURTHEST)?;
+        let site = call_site(&candidate, found, args)?;
+        Some((Arc::clone(&unit), site))
+    };
+    calls.filter_map(site).collect()
+}
+
+/// Whether an argument is code that is handed over: a closure, a block to be awaited, or a function of the project by its name.
+fn is_code(project: &Project, unit: &Arc<Unit>, id: Id) -> bool {
+    match unit.kind(id) {
+        Kind::Closure { .. } => true,
+        Kind::Name(name) if name.full.is_some() => {
+            project.named(unit, name).is_some_and(|meant| matches!(meant.kind(), Kind::Function { .. }))
+        }
+        _ => false,
+    }
 }
 
 /// Whether what a call calls says that it tries again.
@@ -77,7 +112,7 @@ fn given(candidate: &Candidate, callee: &Place, args: &[Arg]) -> Vec<(Sym, Val)>
     let mut all = Vec::new();
     for (param, arg) in params.iter().skip(has_receiver).zip(args) {
         let Some(name) = &param.name else { continue };
-        if is_code(candidate.unit, arg.value) {
+        if is_code(candidate.project, candidate.unit, arg.value) {
             continue;
         }
         let value = machine.value_before(arg.value);
@@ -148,7 +183,8 @@ fn call_site(candidate: &Candidate, found: Site, args: &[Arg]) -> Option<Site> {
     policy.attempts.known()?;
     policy.span = candidate.span();
     policy.name = candidate.shown_function().unwrap_or_else(|| "call".to_owned()).into();
-    let operations: Vec<Id> = args.iter().map(|arg| arg.value).filter(|id| is_code(unit, *id)).collect();
+    let operations: Vec<Id> =
+        args.iter().map(|arg| arg.value).filter(|id| is_code(candidate.project, unit, *id)).collect();
     // What is wrong in the helper is said once, where it stands.
     policy.in_code = Some(Box::new(InCode {
         function: candidate.shown_function().map(Into::into),
@@ -160,6 +196,7 @@ fn call_site(candidate: &Candidate, found: Site, args: &[Arg]) -> Option<Site> {
         policy,
         construct: candidate.id,
         operations,
+        apart: Vec::new(),
         from: Finder::Loops,
         uses: Vec::new(),
         is_described: false,

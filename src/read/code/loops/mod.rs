@@ -6,12 +6,13 @@
 //!          as a machine would           conditions: which failures              purpose: for whom
 //! ```
 
+mod apart;
 mod bounds;
 mod classify;
 mod conditions;
 mod delays;
 mod exits;
-mod helpers;
+pub mod helpers;
 mod objects;
 mod policies;
 mod purpose;

@@ -139,6 +139,7 @@ fn described(candidate: &Candidate) -> Option<Site> {
         policy,
         construct: candidate.id,
         operations: Vec::new(),
+        apart: Vec::new(),
         from: Finder::Loops,
         uses: vec![at],
         is_described: true,

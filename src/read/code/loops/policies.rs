@@ -183,6 +183,7 @@ fn described(candidate: &Candidate, of: &Name, asked: &Place) -> Site {
         policy,
         construct: candidate.id,
         operations: Vec::new(),
+        apart: Vec::new(),
         from: Finder::Loops,
         uses: vec![at],
         is_described: true,

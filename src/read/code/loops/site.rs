@@ -1,6 +1,7 @@
 //! A loop that tries again as a site: everything that is known of it put together.
 
 use super::Candidate;
+use super::apart::apart;
 use super::bounds::{self, Bound, tries};
 use super::classify::{self, Verdict};
 use super::delays::{self, Delays};
@@ -88,7 +89,15 @@ fn site(candidate: &Candidate, verdict: &Verdict, bound: Bound, delays: Delays, 
         _ => candidate.id,
     };
     let operations = if is_function { vec![body] } else { vec![candidate.id] };
-    Site { policy, construct: candidate.id, operations, from: Finder::Loops, uses: Vec::new(), is_described: false }
+    Site {
+        policy,
+        construct: candidate.id,
+        operations,
+        apart: apart(candidate, verdict),
+        from: Finder::Loops,
+        uses: Vec::new(),
+        is_described: false,
+    }
 }
 
 /// What comes of it when all tries have failed.

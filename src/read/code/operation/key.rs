@@ -25,6 +25,8 @@ pub(super) struct Extent {
     pub unit: Place,
     /// The roots.
     pub roots: Vec<Id>,
+    /// What stands below them and is not done once per try.
+    pub apart: Vec<Id>,
 }
 
 impl Extent {
@@ -32,6 +34,11 @@ impl Extent {
     pub fn covers(&self, scene: &Scene) -> bool {
         std::sync::Arc::ptr_eq(&self.unit.unit, &scene.place.unit)
             && self.roots.iter().any(|root| scene.place.unit.is_below(scene.place.id, *root))
+    }
+
+    /// Whether a node stands below the roots and is no part of a try.
+    pub fn leaves_out(&self, place: &Place) -> bool {
+        std::sync::Arc::ptr_eq(&self.unit.unit, &place.unit) && self.apart.contains(&place.id)
     }
 
     /// Whether a node is reached in each try.

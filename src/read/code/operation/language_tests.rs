@@ -75,7 +75,7 @@ fn of(words: &str, body: N) -> Tried {
     let root =
         lay(&mut builder, Box::new(move |b| Kind::Closure { params: Vec::new(), body: lay(b, body), is_async: false }));
     let place = Place { unit: Arc::new(builder.finish()), id: root };
-    tried_by(&Reader { project: &Project::default(), words }, &place, &[root], None)
+    tried_by(&Reader { project: &Project::default(), words }, &place, &[root], &[], None)
 }
 
 fn callee(tried: &Tried) -> Option<String> {

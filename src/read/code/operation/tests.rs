@@ -10,7 +10,7 @@ use crate::read::code::tree::{Id, Kind, Place, Unit};
 fn of(text: &str) -> Tried {
     let unit = fixture::unit(text);
     let root = root(&unit);
-    tried(&Project::default(), &Place { unit: Arc::clone(&unit), id: root }, &[root], None)
+    tried(&Project::default(), &Place { unit: Arc::clone(&unit), id: root }, &[root], &[], None)
 }
 
 fn root(unit: &Unit) -> Id {

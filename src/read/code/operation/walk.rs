@@ -79,7 +79,7 @@ impl Walk<'_, '_> {
     }
 
     /// The nodes below a node in the order in which they are reached: without functions that are only declared, and without
-    /// what is done after a failure.
+    /// what is done after a failure, apart from the try, or elsewhere.
     fn inside(&mut self, scene: &Scene) -> Vec<Id> {
         let unit = &scene.place.unit;
         let below = unit.below(scene.place.id);
@@ -88,7 +88,8 @@ impl Walk<'_, '_> {
         let mut found = Vec::new();
         while let Some(id) = at.filter(|id| *id >= first) {
             let kind = unit.kind(id);
-            if matches!(kind, Kind::Function { .. }) || after_failure.contains(&id) {
+            let is_apart = self.extent.leaves_out(&scene.place.at(id)) || unit.is_detached(id);
+            if matches!(kind, Kind::Function { .. }) || is_apart || after_failure.contains(&id) {
                 at = unit.node(id).first.checked_sub(1);
                 continue;
             }
@@ -132,6 +133,7 @@ impl Walk<'_, '_> {
                 match self.method(&receiver, name) {
                     Some(method) => self.enter(scene, Scene::new(method), Some(receiver), args),
                     None => {
+                        self.handed_over(scene, std::iter::once(*on).chain(args.iter().map(|arg| arg.value)));
                         self.seen.clients.extend(self.reader.client_call(scene));
                         if is_waited_for(scene) {
                             self.seen.leaves.push(name.clone());
@@ -153,6 +155,7 @@ impl Walk<'_, '_> {
                     None if is_within(&self.reader.words.purposes.local, name.best()) => self.seen.is_local = true,
                     None if self.does_nothing(name.best()) => {}
                     None => {
+                        self.handed_over(scene, args.iter().map(|arg| arg.value));
                         self.seen.clients.extend(self.reader.client_call(scene));
                         if is_waited_for(scene) {
                             self.seen.leaves.push(name.last().into());
@@ -169,6 +172,18 @@ impl Walk<'_, '_> {
     fn does_nothing(&self, path: &str) -> bool {
         let words = &self.reader.words.loops;
         words.waits.of_path(path).is_some() || words.wrappers.of_path(path).is_some()
+    }
+
+    /// Asynchronous functions of the project that are handed by their names to what is not followed, which then calls them:
+    /// `charge.retry(policy)`, `Retry::spawn(delays, charge)`.
+    fn handed_over(&mut self, scene: &Scene, ids: impl Iterator<Item = Id>) {
+        for given in ids.map(|id| scene.at(id)) {
+            let Kind::Name(name) = given.kind() else { continue };
+            let meant = name.full.as_ref().and_then(|_| function(self.reader.project, &given.place, name));
+            if let Some(meant) = meant.filter(|meant| matches!(meant.kind(), Kind::Function { is_async: true, .. })) {
+                self.enter(&given, Scene::new(meant), None, &[]);
+            }
+        }
     }
 
     /// Remembers what the try itself waits for.

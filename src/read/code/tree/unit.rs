@@ -105,6 +105,24 @@ impl Unit {
         self.tests.iter().any(|test| test.covers(at))
     }
 
+    /// Whether a node starts something that nothing here waits for: a statement, not a value that is kept or given.
+    pub fn is_detached(&self, id: Id) -> bool {
+        if !matches!(self.kind(id), Kind::Spawn(_)) {
+            return false;
+        }
+        let Some(around) = self.parent(id) else { return false };
+        match self.kind(around) {
+            Kind::Let { names, .. } => names.is_empty(),
+            Kind::Block(statements) if statements.last() != Some(&id) => true,
+            Kind::Block(_) => self.parent(around).is_some_and(|outer| match self.kind(outer) {
+                Kind::Loop { body, .. } => *body == around,
+                Kind::Function { returns, .. } => returns.is_none(),
+                _ => false,
+            }),
+            _ => false,
+        }
+    }
+
     /// The label of a block.
     pub fn label(&self, block: Id) -> Option<&Sym> {
         let at = self.labels.binary_search_by_key(&block, |(id, _)| *id).ok()?;

@@ -276,6 +276,7 @@ impl<'p> Engine<'p> {
                 policy,
                 construct,
                 operations: operations.to_vec(),
+                apart: Vec::new(),
                 from: Finder::Catalogue,
                 uses: uses.clone(),
                 is_described: !about.is_run,

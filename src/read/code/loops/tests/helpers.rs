@@ -14,6 +14,16 @@ fn a_call_of_a_helper_has_the_numbers_that_it_gives() {
     assert_eq!(call("with_retry(4, Duration::from_secs(2), || get()).await;"), "? delay ? jitter ? | 4 fixed 2s none");
     // What the caller does not know either is said once, of the helper.
     assert_eq!(call("with_retry(times, Duration::from_secs(2), || get()).await;"), "? delay ? jitter ?");
+    // A function that is handed over by its name.
+    let by_name = format!(
+        "{HELPER} async fn get() -> Result<()> {{ Ok(()) }} async fn fetch() {{ with_retry(4, Duration::from_secs(2), get).await; }}"
+    );
+    assert_eq!(tell_all(&by_name), "? delay ? jitter ? | 4 fixed 2s none");
+    // A number by its name is no function.
+    let constant = format!(
+        "{HELPER} const N: u32 = 4; async fn fetch(op: F) {{ with_retry(N, Duration::from_secs(2), op).await; }}"
+    );
+    assert_eq!(tell_all(&constant), "? delay ? jitter ?");
     // A function of that name from elsewhere is none of the project's.
     assert_eq!(call("other::with_retry(4, Duration::from_secs(2), || get()).await;"), "? delay ? jitter ?");
 }
