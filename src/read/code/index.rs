@@ -106,6 +106,20 @@ impl Unit {
         of(&self.index.defined, path)
     }
 
+    /// Whether a constant is a default that another type of this file sets anew: that of a trait, a base class.
+    pub fn is_set_anew(&self, constant: Id) -> bool {
+        let Kind::Constant { name, path, .. } = self.kind(constant) else { return false };
+        let Some((owner, _)) = path.rsplit_once("::") else { return false };
+        let is_it = |id: &Id| matches!(self.kind(*id), Kind::Constant { name: other, .. } if other == name);
+        self.parent(constant).is_some_and(|parent| matches!(self.kind(parent), Kind::Type { .. }))
+            && self.items.iter().any(|item| match self.kind(*item) {
+                Kind::Type { bases, members, .. } => {
+                    bases.iter().any(|base| base.full.as_deref() == Some(owner)) && members.iter().any(is_it)
+                }
+                _ => false,
+            })
+    }
+
     /// The records that make a value of a type, by its full path.
     pub fn made(&self, path: &str) -> impl Iterator<Item = Id> {
         of(&self.index.made, path)

@@ -216,6 +216,10 @@ impl<'p> Tracer<'p> {
             return got;
         }
         if let Some(found) = self.project.named(&place.unit, name) {
+            if found.unit.is_set_anew(found.id) {
+                let symbol = Symbol { at: found.span(), path: Sym::clone(&name.text) };
+                return Got::unknown(because(format!("`{}`, which differs by type", name.text)), symbol);
+            }
             return self.value(&found, &Env::default());
         }
         known().unwrap_or_else(|| Got::new(Val::Construct(place.clone(), env.clone()), place.span()))

@@ -5,6 +5,17 @@ use crate::read::code::project::Project;
 use crate::read::code::tree::Kind;
 use crate::read::code::values::{definition, field, initial, trace};
 
+/// The default of a trait is what counts as long as no type sets its own.
+#[test]
+fn constants_of_traits() {
+    let head = "trait P { const N: u32 = 3; fn f(&self) { ask(Self::N) } } struct Q; ";
+    let told = |rest: &str| shown(&trace(&Project::default(), &asked(&format!("{rest} {head}"))));
+    assert_eq!(told("impl P for Q { const N: u32 = 8; }"), "?`Self::N`, which differs by type");
+    assert_eq!(told("impl P for Q {}"), "3");
+    assert_eq!(told("impl P for Q { const M: u32 = 8; }"), "3");
+    assert_eq!(told("trait O { const N: u32; } impl O for Q { const N: u32 = 8; } impl P for Q {}"), "3");
+}
+
 #[test]
 fn literals_locals_and_constants() {
     check(&[
