@@ -247,7 +247,12 @@ impl Machine<'_> {
             return None;
         }
         match (operation, rest) {
-            (Operation::Fallback, [Val::Number(_)]) => Some(one(state.clone(), rest.first()?.clone())),
+            (Operation::Fallback, [Val::Number(_)]) => {
+                // What all callers give comes before what stands in for it.
+                let given = if state.is_elsewhere() { Val::unknown() } else { self.traced(unit, id, name) };
+                let value = if matches!(given, Val::Number(_)) { given } else { rest.first()?.clone() };
+                Some(one(state.clone(), value))
+            }
             (Operation::FallbackResult, [Val::Closure(code)]) => {
                 let outs = self.run_closure(code, Vec::new(), state.clone());
                 let is_settled = |out: &Out| matches!(&out.flow, Flow::Value(Val::Number(_)));

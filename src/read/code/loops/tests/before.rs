@@ -1,6 +1,14 @@
 //! What is done to a local between its definition and the loop counts.
 
+use std::sync::Arc;
+
 use super::tell_all;
+use crate::read::code::files::Files;
+use crate::read::code::files::memory::Memory;
+use crate::read::code::packages::Packages;
+use crate::read::code::project::Project;
+use crate::read::code::rust::{self, Input};
+use crate::read::code::search::Search;
 
 /// What is said of a loop whose tries these statements make `n` of.
 fn tries(before: &str, n: &str) -> String {
@@ -78,7 +86,7 @@ fn why_it_is_not_known_is_said() {
            Ok(v) => return Ok(v), Err(_) => sleep(c.idle).await }} }} Err(e) }}"
     );
     let unit = crate::read::code::fixture::unit(&text);
-    let sites = super::super::sites(&crate::read::code::project::Project::default(), &unit);
+    let sites = super::super::sites(&Project::default(), &unit);
     let [site] = sites.as_slice() else { panic!("one site, not {}", sites.len()) };
     let crate::facts::Value::Unknown(why) = &site.policy.attempts.value else { panic!("not known") };
     assert_eq!(**why, crate::facts::Why::Other("changed before the loop".into()));
@@ -111,4 +119,31 @@ fn a_counter_that_is_lent_in_the_loop_is_not_known() {
     assert_eq!(counted("bump(&mut n);"), "? fixed 1s none");
     assert_eq!(counted("bump(&mut other);"), "6 fixed 1s none");
     assert_eq!(counted("note(&n);"), "6 fixed 1s none");
+}
+
+#[test]
+fn what_a_caller_gives_comes_before_a_default() {
+    let called = |calls: &str| {
+        let text = format!(
+            "use std::time::Duration; use tokio::time::sleep; fn main() {{}}
+             async fn fetch(n: Option<u32>) -> Result<u8> {{ let n = n.unwrap_or(3); for _ in 0..n {{ match get().await {{
+               Ok(v) => return Ok(v), Err(_) => sleep(Duration::from_secs(1)).await }} }} Err(e) }} {calls}"
+        );
+        let path = "src/main.rs";
+        let manifest = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+        let files = Arc::new(Memory::new(&[("Cargo.toml", manifest), (path, &text)]));
+        let packages = Packages::gather(&*files, [path].into_iter());
+        let finder = (rust::LANGUAGE.finder)(Arc::clone(&files) as Arc<dyn Files>);
+        let project = Project::new(packages).with(rust::LANGUAGE.name, finder);
+        let id = project.packages.of(path);
+        let package = id.and_then(|id| Some((id, project.packages.get(id)?)));
+        let file = files.number(path).expect("the file is there");
+        let input = Input { file, text: &text, module: "crate", package };
+        let unit = rust::read(input, &Search::all_with([""]), rust::How::Whole).unit;
+        let sites = super::super::sites(&project, &unit);
+        sites.iter().map(|site| super::told(site).0).collect::<Vec<_>>().join(" | ")
+    };
+    assert_eq!(called("async fn a() { fetch(Some(9)).await; }"), "9 fixed 1s none");
+    assert_eq!(called("async fn a() { fetch(None).await; }"), "3 fixed 1s none");
+    assert_eq!(called(""), "3 fixed 1s none");
 }
