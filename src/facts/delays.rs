@@ -1,6 +1,7 @@
 //! The arithmetic of delays (math.md section 7): single delays, their sums, their spread, the waves that they make.
 
-use super::{Backoff, BackoffKind, Jitter, JitterAt, Nanos, Policy};
+use super::{Backoff, BackoffKind, Jitter, JitterAt, Limit, Nanos, Policy, Sourced};
+use crate::source::Span;
 
 /// Delays that are looked at one by one; from there on the last one stands for the rest. Growth has reached its cap or
 /// the end of [`Nanos`] long before, so only a linear series without a cap is cut short.
@@ -53,6 +54,17 @@ impl Delay {
 }
 
 impl Backoff {
+    /// No delay at all, as it is written at `at`.
+    pub fn at_once(at: Span) -> Backoff {
+        Backoff {
+            kind: Sourced::written(BackoffKind::None, at),
+            base: Sourced::written(Nanos::ZERO, at),
+            factor: Sourced::written(1.0, at),
+            cap: Sourced::written(Limit::None, at),
+            skip: 0,
+        }
+    }
+
     /// The cap, if it is known; `Nanos::MAX` for none.
     fn ceiling(&self) -> Option<Nanos> {
         self.cap.known().map(|cap| cap.at().unwrap_or(Nanos::MAX))

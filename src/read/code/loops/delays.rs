@@ -7,7 +7,7 @@ use super::run::number::{Number, nanos};
 use super::run::value::Val;
 use super::run::{Leaving, Mode, State, Step, Waited};
 use super::series::{Delay, fit, keep_to};
-use crate::facts::{Backoff, BackoffKind, Frozen, Jitter, Limit, Nanos, Sourced, Value};
+use crate::facts::{Backoff, BackoffKind, Frozen, Jitter, Sourced, Value};
 use crate::read::code::tree::{Id, Kind, LoopKind};
 
 /// Delays that are measured: enough to tell how they grow.
@@ -38,7 +38,12 @@ pub fn measure(candidate: &Candidate, verdict: &Verdict, last: Option<&State>) -
         return Delays { backoff: fitted.backoff, jitter: fitted.jitter, frozen: None, blocking };
     }
     if !verdict.waits {
-        return Delays { backoff: none(candidate), jitter: written(candidate, Jitter::NONE), frozen: None, blocking };
+        return Delays {
+            backoff: Backoff::at_once(candidate.span()),
+            jitter: written(candidate, Jitter::NONE),
+            frozen: None,
+            blocking,
+        };
     }
     let series = grown(candidate, verdict);
     let wait = series.first().map(|delay| delay.node).or(waits.first().map(|wait| wait.node));
@@ -165,16 +170,6 @@ fn sum(a: Delay, b: Delay) -> Delay {
         // What is not known of one is not known of both.
         (Some(_), None) => b,
         _ => a,
-    }
-}
-
-fn none(candidate: &Candidate) -> Backoff {
-    Backoff {
-        kind: written(candidate, BackoffKind::None),
-        base: written(candidate, Nanos::ZERO),
-        factor: written(candidate, 1.0),
-        cap: written(candidate, Limit::None),
-        skip: 0,
     }
 }
 

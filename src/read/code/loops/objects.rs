@@ -8,13 +8,11 @@ use super::Candidate;
 use super::run::number::Number;
 use super::run::value::Record;
 use super::run::{Machine, Mode, Val};
-use super::series::{Delay, fit};
-use crate::facts::{
-    Attempts, Backoff, BackoffKind, Classes, Confidence, Dialect, InCode, Jitter, Limit, Nanos, Policy, PolicyKind,
-    Sourced, Why,
-};
+use super::series::Delay;
+use super::site;
+use crate::facts::{Attempts, Classes, Confidence, Sourced, Why};
 use crate::read::code::project::Project;
-use crate::read::code::site::{COUNTLESS, Finder, LIMITS_ITSELF, Site, unseen_limit};
+use crate::read::code::site::{COUNTLESS, Site};
 use crate::read::code::tree::{Id, Kind, Name, Place, Sym, Unit};
 use crate::read::code::words::Words;
 use crate::read::code::words::loops::{has, parts};
@@ -101,7 +99,6 @@ fn described(candidate: &Candidate) -> Option<Site> {
     let machine = candidate.machine(Mode::Count, &[]);
     let value = machine.value_before(candidate.id);
     let (record, methods) = telling(candidate, record_of(&value)?)?;
-    let at = candidate.span();
     let dealt = methods.next.as_ref().and_then(|next| dealt(candidate, &machine, next, &record));
     let (attempts, series) = match dealt {
         Some(dealt) => dealt,
@@ -115,35 +112,11 @@ fn described(candidate: &Candidate) -> Option<Site> {
         }
     };
     attempts.known()?;
-    let name = candidate.shown_function().unwrap_or_else(|| record.last().to_owned());
-    let mut policy = Policy::new(Dialect::Code, "in-house", "the code", at, name.as_str());
-    policy.kind = PolicyKind::Library;
-    if attempts.known() == Some(&Attempts::Times(1)) {
-        (policy.backoff, policy.jitter) = (none(at), Sourced::written(Jitter::NONE, at));
-    } else if series.is_empty() {
-        let why = || Why::Other("decided where it is used".into());
-        policy.backoff.kind = Sourced::unknown(why(), at);
-        policy.jitter = Sourced::unknown(why(), at);
-    } else {
-        let fitted = fit(at, &series);
-        (policy.backoff, policy.jitter) = (fitted.backoff, fitted.jitter);
-    }
-    policy.attempts = attempts;
-    policy.retries_on = Sourced::written(Classes::ASSUMED, at);
-    policy.attempt_timeout = unseen_limit(LIMITS_ITSELF, "the code");
+    let mut site = site::described(candidate, record.last(), attempts, (!series.is_empty()).then_some(&series));
+    site.policy.retries_on = Sourced::written(Classes::ASSUMED, candidate.span());
     // Nothing but the names of its fields says that it is about retries.
-    policy.confidence = Confidence::Low;
-    policy.in_code =
-        Some(Box::new(InCode { function: candidate.shown_function().map(Into::into), ..InCode::default() }));
-    Some(Site {
-        policy,
-        construct: candidate.id,
-        operations: Vec::new(),
-        apart: Vec::new(),
-        from: Finder::Loops,
-        uses: vec![at],
-        is_described: true,
-    })
+    site.policy.confidence = Confidence::Low;
+    Some(site)
 }
 
 /// The fields that a value has, or what is in it.
@@ -279,14 +252,4 @@ fn asked(candidate: &Candidate, machine: &Machine, nth: &Place, record: &Rc<Reco
 
 fn delay(candidate: &Candidate, number: Number) -> Delay {
     Delay { number: Some(number), why: None, node: candidate.id }
-}
-
-fn none(at: Span) -> Backoff {
-    Backoff {
-        kind: Sourced::written(BackoffKind::None, at),
-        base: Sourced::written(Nanos::ZERO, at),
-        factor: Sourced::written(1.0, at),
-        cap: Sourced::written(Limit::None, at),
-        skip: 0,
-    }
 }

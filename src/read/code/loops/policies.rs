@@ -7,13 +7,12 @@ use std::sync::Arc;
 use super::Candidate;
 use super::run::number::Number;
 use super::run::{Decision, Mode, Val};
-use super::series::{Delay, fit};
-use crate::facts::{
-    Attempts, Backoff, BackoffKind, Confidence, Dialect, InCode, Jitter, Limit, Nanos, Policy, PolicyKind, Sourced, Why,
-};
+use super::series::Delay;
+use super::site;
+use crate::facts::{Attempts, Confidence, Sourced, Why};
 use crate::read::code::packages::From;
 use crate::read::code::project::Project;
-use crate::read::code::site::{Finder, LIMITS_ITSELF, Site, unseen_limit};
+use crate::read::code::site::Site;
 use crate::read::code::tree::{Id, Kind, Name, Place, Sym, Unit};
 use crate::read::code::values::definition;
 use crate::read::code::words::Words;
@@ -160,34 +159,12 @@ fn top(unit: &Unit, id: Id) -> Id {
 }
 
 fn described(candidate: &Candidate, of: &Name, asked: &Place) -> Site {
-    let at = candidate.span();
     let (attempts, delays) = decided(candidate, asked);
-    let name = candidate.shown_function().unwrap_or_else(|| of.best().to_owned());
-    let mut policy = Policy::new(Dialect::Code, "in-house", "the code", at, name.as_str());
-    policy.kind = PolicyKind::Library;
-    if attempts.known() == Some(&Attempts::Times(1)) {
-        policy.backoff = at_once(at);
-        policy.jitter = Sourced::written(Jitter::NONE, at);
-    } else {
-        let fitted = fit(at, &delays);
-        (policy.backoff, policy.jitter) = (fitted.backoff, fitted.jitter);
-    }
-    policy.attempts = attempts;
-    policy.retries_on =
-        Sourced::unknown(Why::Other("the policy decides which failures are worth another try".into()), at);
-    policy.attempt_timeout = unseen_limit(LIMITS_ITSELF, "the code");
-    policy.confidence = Confidence::Medium;
-    policy.in_code =
-        Some(Box::new(InCode { function: candidate.shown_function().map(Into::into), ..InCode::default() }));
-    Site {
-        policy,
-        construct: candidate.id,
-        operations: Vec::new(),
-        apart: Vec::new(),
-        from: Finder::Loops,
-        uses: vec![at],
-        is_described: true,
-    }
+    let mut site = site::described(candidate, of.best(), attempts, Some(&delays));
+    let why = Why::Other("the policy decides which failures are worth another try".into());
+    site.policy.retries_on = Sourced::unknown(why, candidate.span());
+    site.policy.confidence = Confidence::Medium;
+    site
 }
 
 /// How often it says that there is another try, each one failing, and how long it waits.
@@ -240,14 +217,4 @@ fn is_ready(asked: &Place) -> bool {
         _ => false,
     };
     unit.below(asked.id).any(is_ready)
-}
-
-fn at_once(at: Span) -> Backoff {
-    Backoff {
-        kind: Sourced::written(BackoffKind::None, at),
-        base: Sourced::written(Nanos::ZERO, at),
-        factor: Sourced::written(1.0, at),
-        cap: Sourced::written(Limit::None, at),
-        skip: 0,
-    }
 }

@@ -6,10 +6,11 @@ use super::bounds::{self, Bound, tries};
 use super::classify::{self, Verdict};
 use super::delays::{self, Delays};
 use super::run::{End, Flow, Leaving, Mode, Origins, Step, Val};
+use super::series::{Delay, fit};
 use super::{conditions, purpose};
 use crate::facts::{
-    Attempts, BackoffKind, Check, Dialect, Exhausted, InCode, Limit, Measures, Nanos, Policy, PolicyKind, Purpose,
-    Sourced,
+    Attempts, Backoff, BackoffKind, Check, Dialect, Exhausted, InCode, Jitter, Limit, Measures, Nanos, Policy,
+    PolicyKind, Purpose, Sourced, Why,
 };
 use crate::read::code::site::{Finder, LIMITS_ITSELF, Site, unseen_limit};
 use crate::read::code::tree::{Exit, Id, Kind};
@@ -27,6 +28,38 @@ pub fn read(candidate: &Candidate) -> Option<Site> {
     }
     let purpose = purpose::purpose(candidate, &verdict, bound.attempts.known(), bound.is_cancelled);
     Some(site(candidate, &verdict, bound, delays, purpose))
+}
+
+/// What is described where an object is made, whoever uses it. `ty`: what it is of; `series`: its delays, none if they are
+/// decided elsewhere.
+pub fn described(candidate: &Candidate, ty: &str, attempts: Sourced<Attempts>, series: Option<&[Delay]>) -> Site {
+    let at = candidate.span();
+    let name = candidate.shown_function().unwrap_or_else(|| ty.to_owned());
+    let mut policy = Policy::new(Dialect::Code, "in-house", "the code", at, name.as_str());
+    policy.kind = PolicyKind::Library;
+    if attempts.known() == Some(&Attempts::Times(1)) {
+        (policy.backoff, policy.jitter) = (Backoff::at_once(at), Sourced::written(Jitter::NONE, at));
+    } else if let Some(series) = series {
+        let fitted = fit(at, series);
+        (policy.backoff, policy.jitter) = (fitted.backoff, fitted.jitter);
+    } else {
+        let why = || Why::Other("decided where it is used".into());
+        policy.backoff.kind = Sourced::unknown(why(), at);
+        policy.jitter = Sourced::unknown(why(), at);
+    }
+    policy.attempts = attempts;
+    policy.attempt_timeout = unseen_limit(LIMITS_ITSELF, "the code");
+    policy.in_code =
+        Some(Box::new(InCode { function: candidate.shown_function().map(Into::into), ..InCode::default() }));
+    Site {
+        policy,
+        construct: candidate.id,
+        operations: Vec::new(),
+        apart: Vec::new(),
+        from: Finder::Loops,
+        uses: vec![at],
+        is_described: true,
+    }
 }
 
 /// Functions that wait for something to be so look again after the same time: no retry. What backs off is one.
@@ -179,7 +212,7 @@ impl Candidate<'_> {
             }
             other => {
                 let why = other.origin().why.map(|why| why.0.clone());
-                let why = why.unwrap_or(crate::facts::Why::Other("decided at run time".into()));
+                let why = why.unwrap_or(Why::Other("decided at run time".into()));
                 Sourced::unknown(why, self.unit.span(id))
             }
         }
