@@ -62,14 +62,14 @@ impl Search {
         let all = words.search.iter().chain(&roots).chain(&types).map(String::as_str);
         let all = all.filter(|word| !word.is_empty()).chain([suppress::MARK]);
         let waits: Vec<String> = words.loops.waits.words().map(telling::spelled).collect();
-        let lists = [&names.attempts, &names.schedules, &names.waits, &names.retries, &waits];
+        let lists: [&[String]; 5] = [&names.attempts, &names.schedules, &names.waits, &names.retries, &waits];
         let constructs: Vec<String> = libraries.iter().flat_map(|library| telling::constructs(library)).collect();
         // What a library asks whether to try again is known by the method that it asks.
         let asked = words.loops.deciders.iter().map(|decider| &decider.method);
         let hits = |words: &[String]| Hits::new(words.iter().map(String::as_str));
         let needs = Needs {
             repeated: Hits::new(lists.into_iter().flatten().map(String::as_str)),
-            named: Hits::new(names.schedules.iter().chain(&names.retries).chain(asked).map(String::as_str)),
+            named: Hits::new(names.schedules.iter().chain(names.retries.iter()).chain(asked).map(String::as_str)),
             counts: hits(&names.attempts),
             delays: hits(&names.delays),
             libraries: (!constructs.is_empty()).then(|| hits(&constructs)),

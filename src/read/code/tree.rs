@@ -67,7 +67,7 @@ impl Name {
 
     /// The last part of it: `spawn`.
     pub fn last(&self) -> &str {
-        self.text.rsplit("::").next().unwrap_or(&self.text)
+        super::words::last_of(&self.text)
     }
 }
 

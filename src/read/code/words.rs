@@ -25,7 +25,7 @@ pub struct Words {
     /// In lower case: a file that holds none of these, written small, Capitalised or LARGE, retries nothing by itself.
     pub search: Vec<String>,
     /// The same, where a word of a name begins: `tries` in `max_tries`, not in `entries`.
-    pub search_parts: Vec<String>,
+    pub search_parts: loops::WordList,
     /// What the value tracer knows by name.
     pub values: ValueWords,
     /// What the loop recogniser knows by name.
@@ -78,7 +78,18 @@ fn read(language: &Language) -> Result<Words, toml::de::Error> {
 
 /// The ends of a path, longest first: `a::b::c`, `b::c`, `c`. Keys of word lists name the end of a path, as people know it by.
 pub fn ends(path: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(path), |rest| rest.split_once("::").map(|(_, end)| end)).take(16)
+    std::iter::successors(Some(path), |rest| behind_first(rest)).take(16)
+}
+
+/// What stands behind the first `::`. Asked of every name in every loop: the standard search for two letters takes longer to
+/// prepare than a name to read.
+fn behind_first(path: &str) -> Option<&str> {
+    memchr::memchr_iter(b':', path.as_bytes()).find_map(|at| path.get(at..)?.strip_prefix("::"))
+}
+
+/// The last part of a path: `c` of `a::b::c`.
+pub fn last_of(path: &str) -> &str {
+    memchr::memrchr(b':', path.as_bytes()).and_then(|at| path.get(at + 1..)).unwrap_or(path)
 }
 
 /// Words by what they mean: the file gives a list of words for each meaning, and names no word twice.
@@ -182,6 +193,8 @@ mod tests {
     fn a_path_is_known_by_its_ends() {
         assert_eq!(ends("std::cmp::min").collect::<Vec<_>>(), ["std::cmp::min", "cmp::min", "min"]);
         assert_eq!(ends("min").collect::<Vec<_>>(), ["min"]);
+        assert_eq!(ends("a:b::c").collect::<Vec<_>>(), ["a:b::c", "c"]);
+        assert_eq!(["std::cmp::min", "min", "r#try", "é::é", ""].map(last_of), ["min", "min", "r#try", "é", ""]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::format::{Library, Shape};
 use super::{files, format};
+use crate::read::code::words::last_of;
 
 /// All libraries that are looked for.
 #[derive(Debug)]
@@ -114,7 +115,7 @@ impl Catalogue {
 
 /// The last part of a path.
 pub(super) fn last(path: &str) -> &str {
-    path.rsplit("::").next().unwrap_or(path)
+    last_of(path)
 }
 
 /// The libraries that come with the program. A file that is not understood is left out; a test sees to it that none is.

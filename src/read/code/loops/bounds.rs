@@ -67,7 +67,7 @@ pub fn count(candidate: &Candidate, verdict: &Verdict) -> Bound {
             gates.unknown(candidate);
             return Bound { time: gates.time(), ..finished(candidate, verdict, last, bound, gates.is_cancelled()) };
         }
-        let counting = compared.iter().map(|one| one.distance).fold(f64::INFINITY, f64::min);
+        let counting = nearest(compared.iter().filter(|one| is_nearing(one, &before, &compared)));
         let length = candidate.known_len(&machine);
         let next = counting.min(length.unwrap_or(f64::INFINITY));
         if passes >= ENOUGH && next > COUNTLESS {
@@ -134,6 +134,17 @@ fn join(states: &mut Vec<State>, state: State) {
         Some(_) => {}
         None => states.push(state),
     }
+}
+
+/// The least distance of a count from what ends it.
+fn nearest<'a>(compared: impl Iterator<Item = &'a Compared>) -> f64 {
+    compared.map(|one| one.distance).fold(f64::INFINITY, f64::min)
+}
+
+/// Whether a count is on its way to what it is compared with: past the one pass that `i == 3` is about, it will not come back.
+fn is_nearing(one: &Compared, before: &[Compared], now: &[Compared]) -> bool {
+    let of = |all: &[Compared]| nearest(all.iter().filter(|other| other.node == one.node));
+    one.is_time || of(now) < of(before)
 }
 
 /// The bound of the comparison that came out otherwise than in the pass before.

@@ -15,8 +15,8 @@ use crate::read::code::project::Project;
 use crate::read::code::site::Site;
 use crate::read::code::tree::{Id, Kind, Name, Place, Sym, Unit};
 use crate::read::code::values::definition;
-use crate::read::code::words::Words;
 use crate::read::code::words::loops::has;
+use crate::read::code::words::{Words, last_of};
 use crate::source::Span;
 
 /// Tries after which there is no end.
@@ -34,7 +34,7 @@ pub fn sites(project: &Project, words: &Words, unit: &Arc<Unit>) -> Vec<Site> {
     let mut sites: Vec<Site> = Vec::new();
     for (id, _) in unit.ids() {
         let Some((of, ty)) = made(unit, id) else { continue };
-        let last = ty.rsplit("::").next().unwrap_or(&ty);
+        let last = last_of(&ty);
         let names = &words.loops.names;
         let speaks = has(&names.schedules, last) || has(&names.retries, last);
         let is_worth_it = speaks || own.iter().any(|own| ***own == *last) || handed.contains(&id);
@@ -64,7 +64,7 @@ fn made(unit: &Unit, id: Id) -> Option<(&Name, Sym)> {
     let full = name.full.as_ref()?;
     let is_type = |part: &str| part.starts_with(char::is_uppercase) && part.chars().any(char::is_lowercase);
     match full.rsplit_once("::") {
-        Some((owner, _)) if is_type(owner.rsplit("::").next().unwrap_or(owner)) => match unit.kind(id) {
+        Some((owner, _)) if is_type(last_of(owner)) => match unit.kind(id) {
             Kind::Call { .. } => Some((name, owner.into())),
             _ => None,
         },
@@ -80,8 +80,7 @@ fn is_callee(unit: &Unit, id: Id) -> bool {
 
 /// Types that a unit implements a trait of deciders for.
 fn implementing<'u>(words: &Words, unit: &'u Unit) -> Vec<&'u Sym> {
-    let is_decider =
-        |base: &Name| words.loops.deciders.iter().any(|one| one.of.rsplit("::").next() == Some(base.last()));
+    let is_decider = |base: &Name| words.loops.deciders.iter().any(|one| last_of(&one.of) == base.last());
     let types = unit.ids().filter_map(|(_, node)| match &node.kind {
         Kind::Type { name, bases, .. } if bases.iter().any(is_decider) => Some(name),
         _ => None,

@@ -6,7 +6,7 @@ use super::address::{Address, Form, Reader, is_telling};
 use super::scene::Scene;
 use crate::read::code::tree::{Arg, Exit, Id, Kind, Literal, Name, Place, Sym, Test};
 use crate::read::code::words::requests::Verb;
-use crate::read::code::words::{lists, split};
+use crate::read::code::words::{last_of, lists, split};
 
 /// Chains of methods are followed so far.
 const LONGEST: usize = 64;
@@ -307,7 +307,7 @@ impl Reader<'_> {
         if !self.is_client(ty) || !is_telling(ty, self.words) {
             return None;
         }
-        let module = module.rsplit("::").next().unwrap_or_default();
+        let module = last_of(module);
         Some(ClientCall {
             names: vec![ty.into()],
             address: Address::Unknown(crate::facts::Why::Other("not told".into())),

@@ -28,6 +28,11 @@ impl Comments {
     }
 }
 
+/// Whether a text may speak to retrylint at all.
+pub fn speaks_to_us(text: &str) -> bool {
+    memmem::find(text.as_bytes(), suppress::MARK.as_bytes()).is_some()
+}
+
 /// Reads the comments of a text whose code begins at `start`.
 ///
 /// Behind code a comment covers its line, and the statement or item that begins on this line up to its end. Alone on its line it
@@ -35,7 +40,7 @@ impl Comments {
 /// function or type follows at once.
 pub fn read(text: &str, start: usize, file: FileId) -> Comments {
     let mut comments = Comments::default();
-    if memmem::find(text.as_bytes(), suppress::MARK.as_bytes()).is_none() {
+    if !speaks_to_us(text) {
         return comments;
     }
     let (said, asked) = said(text, start, file);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::callers::{self, Index};
+use super::callers::{self, Index, Vocabulary};
 use super::find::{Crate, Hit, Search};
 use super::items::{ItemKind, name_of};
 use super::source::Source;
@@ -55,7 +55,8 @@ pub struct Modules {
     files: Arc<dyn Files>,
     sources: Once<FileId, Option<Arc<Source>>>,
     items: Once<(FileId, u32), Option<Arc<Unit>>>,
-    indices: Once<Option<PackageId>, Arc<Index>>,
+    vocabularies: Once<PackageId, Arc<[(FileId, Vocabulary)]>>,
+    indices: Once<FileId, Arc<Index>>,
     /// By the function, and whether all were asked for or none.
     callers: Once<(FileId, u32, bool), Callers>,
     homes: Once<FileId, Arc<[Crate]>>,
@@ -72,6 +73,7 @@ impl Modules {
             files,
             sources: Once::default(),
             items: Once::default(),
+            vocabularies: Once::default(),
             indices: Once::default(),
             callers: Once::default(),
             homes: Once::default(),
@@ -130,17 +132,28 @@ impl Modules {
         dependents.get(&on).map_or(&[], Vec::as_slice)
     }
 
-    /// Who calls what in the files of a package.
-    pub(super) fn index(&self, packages: &Packages, package: Option<PackageId>) -> Arc<Index> {
-        self.indices.get(package, || {
-            let mut index = Index::default();
-            for (file, path) in self.files_of(packages, package) {
-                if let Some(text) = self.files.text(path) {
-                    index.add(*file, &text);
-                }
-            }
-            Arc::new(index.finish())
-        })
+    /// What the files of a package call, mention and define that may hold all of these words.
+    pub(super) fn speaking_of(
+        &self,
+        packages: &Packages,
+        package: PackageId,
+        words: &[&str],
+    ) -> impl Iterator<Item = (FileId, Arc<Index>)> {
+        let vocabularies = self.vocabularies.get(package, || {
+            let files = self.files_of(packages, Some(package)).iter();
+            files.filter_map(|(file, path)| Some((*file, Vocabulary::of(&self.files.text(path)?)))).collect()
+        });
+        let may = |(_, words_of): &&(FileId, Vocabulary)| words.iter().all(|word| words_of.may_hold(word));
+        let files: Vec<FileId> = vocabularies.iter().filter(may).map(|(file, _)| *file).collect();
+        files.into_iter().filter_map(|file| Some((file, self.index(file)?)))
+    }
+
+    fn index(&self, file: FileId) -> Option<Arc<Index>> {
+        let path = self.files.path(file)?;
+        Some(
+            self.indices
+                .get(file, || Arc::new(self.files.text(&path).map_or_else(Index::default, |text| Index::of(&text)))),
+        )
     }
 
     /// The files of a package in which a type has something of that name.
@@ -151,9 +164,10 @@ impl Modules {
         owner: &str,
         name: &str,
     ) -> Vec<Arc<Source>> {
-        let index = self.index(packages, Some(package));
-        let files = index.with_member(owner, name);
-        files.filter_map(|file| self.source(&self.files.path(file)?)).collect()
+        let words = [owner, name];
+        let files = self.speaking_of(packages, package, &words);
+        let files = files.filter(|(_, index)| index.has_member(owner, name));
+        files.filter_map(|(file, _)| self.source(&self.files.path(file)?)).collect()
     }
 
     /// The tree of one item.

@@ -94,6 +94,11 @@ pub enum How {
 
 /// Reads a file.
 pub fn read(input: Input<'_>, search: &Search, how: How) -> Read {
+    // Most files that hold a word speak of something else: then nothing of them is needed, whether it parses or not.
+    if how != How::Whole && !comments::speaks_to_us(input.text) && !search.may_hold_site(input.text, || true) {
+        let unit = Reading::new(input, &Outline::default()).finish().0;
+        return Read { unit: Arc::new(unit), facts: Facts::default(), directives: Vec::new(), problems: Vec::new() };
+    }
     let outline = Outline::of(input.text);
     let comments = comments::read(input.text, outline.start, input.file);
     let is_taken = match how {

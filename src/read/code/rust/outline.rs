@@ -261,13 +261,13 @@ impl Reader<'_> {
     /// Goes to the end of the item that begins at `start`.
     fn end(&mut self, start: usize, end: End, is_container: bool) -> Result<Ended, Broken> {
         let mut angles = 0usize;
-        let mut last = Kind::Sign(b' ');
-        while let Some(token) = self.scanner.code() {
+        while let Some(token) = self.scanner.structure() {
+            let before = self.text.get(..token.start).unwrap_or_default();
             match token.kind {
                 Kind::Sign(b';') => return Ok(Ended::Bare),
                 Kind::Open(open) => {
                     // `Matrix<{ N + 1 }>`
-                    let is_argument = angles > 0 && matches!(last, Kind::Sign(b'<' | b',' | b'='));
+                    let is_argument = angles > 0 && before.trim_end().ends_with(['<', ',', '=']);
                     let is_body = match end {
                         End::Semicolon => false,
                         End::Body => open == b'{' && !is_argument,
@@ -291,10 +291,9 @@ impl Reader<'_> {
                     return Ok(Ended::Bare);
                 }
                 Kind::Sign(b'<') => angles += 1,
-                Kind::Sign(b'>') if !matches!(last, Kind::Sign(b'-' | b'=')) => angles = angles.saturating_sub(1),
+                Kind::Sign(b'>') if !before.ends_with(['-', '=']) => angles = angles.saturating_sub(1),
                 _ => {}
             }
-            last = token.kind;
         }
         Err(Broken(start))
     }

@@ -1,8 +1,9 @@
 //! Items into trees: what the guard lets pass is cut out, parsed and lowered, in as few pieces as possible.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use proc_macro2::{LexError, Span as Place, TokenStream};
+use proc_macro2::{LexError, LineColumn, Span as Place, TokenStream};
 
 use super::Input;
 use super::cut::{Cut, cut, head};
@@ -119,11 +120,14 @@ impl<'a> Reading<'a> {
                 | ItemKind::Static
                 | ItemKind::Struct
                 | ItemKind::Enum => names.define(module, name),
+                // `pin_project! { struct … }`
+                ItemKind::Macro => {
+                    defined_in(self.input.text, item).into_iter().for_each(|name| names.define(module, name));
+                }
                 // Imports and aliases are always parsed: these tell where they lead.
                 ItemKind::Type
                 | ItemKind::Use
                 | ItemKind::Impl
-                | ItemKind::Macro
                 | ItemKind::ExternCrate
                 | ItemKind::Foreign
                 | ItemKind::Other => {}
@@ -257,7 +261,8 @@ impl<'a> Reading<'a> {
                 items.iter().for_each(|item| names.add(self.input.module, item));
                 names.tell(&mut self.builder);
             }
-            let to_file = |place: Place| cut.at(place.byte_range());
+            let bytes = Bytes::of(cut.text());
+            let to_file = |place: Place| cut.at(bytes.range(place));
             lower::items(&mut self.builder, &self.names, self.input.module, &to_file, items);
         }
         proc_macro2::extra::invalidate_current_thread_spans();
@@ -284,6 +289,44 @@ impl<'a> Reading<'a> {
     /// The tree, and what is missing in it.
     pub fn finish(self) -> (Unit, Vec<Problem>) {
         (self.builder.finish(), self.problems)
+    }
+}
+
+/// The names that a macro among items defines, if what it is given is items and nothing else.
+fn defined_in<'t>(text: &'t str, item: &Item) -> Vec<&'t str> {
+    let inside = item.body.and_then(|body| text.get(body.start as usize + 1..(body.end as usize).checked_sub(1)?));
+    let Some(inside) = inside else { return Vec::new() };
+    let outline = Outline::of(inside);
+    let is_known = |item: &Item| !matches!(item.kind, ItemKind::Macro | ItemKind::Other);
+    if outline.broken.is_some() || !outline.items.iter().all(is_known) {
+        return Vec::new();
+    }
+    let defines = |item: &&Item| {
+        use ItemKind::{Const, Enum, Fn, Static, Struct, Trait};
+        item.parent.is_none() && matches!(item.kind, Fn | Trait | Const | Static | Struct | Enum)
+    };
+    outline.items.iter().filter(defines).map(|item| name_of(item, inside)).filter(|name| !name.is_empty()).collect()
+}
+
+/// Where spans stand in a text, in bytes.
+struct Bytes {
+    /// Where its lines begin, if it is ASCII. The parser counts characters; making bytes of them, it keeps a map that costs more
+    /// than finding a line.
+    lines: Option<Vec<usize>>,
+}
+
+impl Bytes {
+    fn of(text: &str) -> Self {
+        let behind = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
+        Bytes { lines: text.is_ascii().then(|| std::iter::once(0).chain(behind).collect()) }
+    }
+
+    fn range(&self, place: Place) -> Range<usize> {
+        let byte = |at: LineColumn| Some(self.lines.as_ref()?.get(at.line.checked_sub(1)?)? + at.column);
+        match (byte(place.start()), byte(place.end())) {
+            (Some(start), Some(end)) => start..end,
+            _ => place.byte_range(),
+        }
     }
 }
 

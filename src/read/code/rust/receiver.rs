@@ -4,6 +4,7 @@ use super::find::Hit;
 use super::finder::Modules;
 use crate::read::code::packages::Packages;
 use crate::read::code::tree::{Id, Kind, Name, Unit};
+use crate::read::code::words::last_of;
 
 /// Types that lead on to the one inside of them.
 const WRAPPERS: [&str; 9] = ["Arc", "Rc", "Box", "Mutex", "RwLock", "RefCell", "Option", "Cow", "Data"];
@@ -39,7 +40,7 @@ pub fn receiver(modules: &Modules, packages: &Packages, unit: &Unit, on: Id, own
 }
 
 fn compare(name: &str, owner: &str) -> Receiver {
-    match name.rsplit("::").next().unwrap_or(name) {
+    match last_of(name) {
         last if last == owner => Receiver::Same,
         last if WRAPPERS.contains(&last) => Receiver::Unknown,
         _ => Receiver::Other,
@@ -86,7 +87,7 @@ fn made(unit: &Unit, id: Id) -> Option<String> {
         Kind::Record { of, .. } => of.as_ref().map(|name| name.best().to_owned()),
         Kind::Call { of, .. } => {
             let (owner, _) = unit.callee(*of)?.best().rsplit_once("::")?;
-            let is_type = owner.rsplit("::").next()?.starts_with(char::is_uppercase);
+            let is_type = last_of(owner).starts_with(char::is_uppercase);
             is_type.then(|| owner.to_owned())
         }
         _ => None,

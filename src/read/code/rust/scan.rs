@@ -83,37 +83,50 @@ impl<'t> Scanner<'t> {
         self.find(|token| token.kind != Kind::Comment)
     }
 
+    /// The next token that items are told apart by: `;`, a bracket, `<` or `>`. What stands between is not made tokens of.
+    pub fn structure(&mut self) -> Option<Token> {
+        self.find_byte(&const { table(b"\"'/;()[]{}<>") })?;
+        self.next()
+    }
+
     /// To be called behind an opening bracket: goes behind the one that closes it, counting only brackets of its kind, so
     /// that another kind that is left open does not carry it away. None if it is never closed.
     pub fn skip_group(&mut self, open: u8) -> Option<usize> {
-        let close = closing(open);
         let mut depth = 1usize;
+        let stops = match open {
+            b'(' => &const { table(b"\"'/()") },
+            b'[' => &const { table(b"\"'/[]") },
+            _ => &const { table(b"\"'/{}") },
+        };
         loop {
-            let bytes = self.rest(self.at);
-            let found =
-                bytes.iter().position(|byte| matches!(byte, b'"' | b'\'' | b'/') || *byte == open || *byte == close);
-            let Some(found) = found else {
+            let byte = self.find_byte(stops)?;
+            self.at += 1;
+            if byte == open {
+                depth += 1;
+            } else {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(self.at);
+                }
+            }
+        }
+    }
+
+    /// Goes to the next byte of a set, which holds `"`, `'` and `/` besides, that stands outside of literals and comments. To the
+    /// end if there is none.
+    fn find_byte(&mut self, stops: &Bytes) -> Option<u8> {
+        loop {
+            let Some(found) = self.rest(self.at).iter().position(|byte| is_in(stops, *byte)) else {
                 self.at = self.text.len();
                 return None;
             };
             let floor = self.at;
             self.at += found;
-            match self.byte(self.at) {
-                Some(b'"') => self.at = self.word_end(self.text_end(self.at, self.hashes_before(self.at, floor))),
-                Some(b'\'') => self.at = self.quote(self.at).1,
-                Some(b'/') => self.at = self.comment_end(self.at).unwrap_or(self.at + 1),
-                Some(byte) => {
-                    self.at += 1;
-                    if byte == open {
-                        depth += 1;
-                    } else {
-                        depth -= 1;
-                        if depth == 0 {
-                            return Some(self.at);
-                        }
-                    }
-                }
-                None => return None,
+            match self.byte(self.at)? {
+                b'"' => self.at = self.word_end(self.text_end(self.at, self.hashes_before(self.at, floor))),
+                b'\'' => self.at = self.quote(self.at).1,
+                b'/' => self.at = self.comment_end(self.at).unwrap_or(self.at + 1),
+                byte => return Some(byte),
             }
         }
     }
@@ -238,7 +251,7 @@ impl<'t> Scanner<'t> {
     fn letters_end(&self, mut at: usize) -> usize {
         loop {
             let rest = self.rest(at);
-            at += rest.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(rest.len());
+            at += rest.iter().position(|byte| !is_in(&LETTERS, *byte)).unwrap_or(rest.len());
             if self.byte(at).is_none_or(|byte| byte.is_ascii()) {
                 return at;
             }
@@ -337,6 +350,37 @@ impl Scanner<'_> {
             _ => (Kind::Word, end),
         }
     }
+}
+
+/// The ASCII letters, digits and underscores of a text, in runs.
+pub fn ascii_words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (_, from) = rest.split_at_checked(rest.iter().position(|byte| is_in(&LETTERS, *byte))?)?;
+        let end = from.iter().position(|byte| !is_in(&LETTERS, *byte)).unwrap_or(from.len());
+        let (word, behind) = from.split_at_checked(end)?;
+        rest = behind;
+        Some(word)
+    })
+}
+
+const LETTERS: Bytes = table(b"_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+
+/// A set of bytes: one look for each byte of a text, where comparing with each of the set takes several.
+type Bytes = [bool; 256];
+
+const fn table(bytes: &[u8]) -> Bytes {
+    let mut table = [false; 256];
+    let mut rest = bytes;
+    while let [byte, behind @ ..] = rest {
+        table[*byte as usize] = true;
+        rest = behind;
+    }
+    table
+}
+
+fn is_in(bytes: &Bytes, byte: u8) -> bool {
+    bytes.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 /// The bracket that closes an opening one.

@@ -93,43 +93,43 @@ pub struct Decider {
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Names {
     /// Of what counts tries: `attempt`, `retries`.
-    pub attempts: Vec<String>,
+    pub attempts: WordList,
     /// Of functions that try again.
-    pub retries: Vec<String>,
+    pub retries: WordList,
     /// Of functions that wait, where they cannot be followed.
-    pub sleeps: Vec<String>,
+    pub sleeps: WordList,
     /// Of functions that wait if they are awaited.
-    pub waits: Vec<String>,
+    pub waits: WordList,
     /// Of things that say how long to wait: `backoff`.
-    pub schedules: Vec<String>,
+    pub schedules: WordList,
     /// Of fields and methods that say how long to wait.
-    pub delays: Vec<String>,
+    pub delays: WordList,
     /// Units of time, and what else shows that something is a length of it.
-    pub units: Vec<String>,
+    pub units: WordList,
     /// Of fields that count tries after the first.
-    pub retry_counts: Vec<String>,
+    pub retry_counts: WordList,
     /// Of fields that only say where a count stands: `current`.
-    pub states: Vec<String>,
+    pub states: WordList,
     /// Of functions that ask whether to try again.
-    pub asks: Vec<String>,
+    pub asks: WordList,
     /// Of functions that only speak of trying again: they ask, or say how often.
-    pub asks_only: Vec<String>,
+    pub asks_only: WordList,
     /// Of functions that wait until something is so, at the start: `wait`, `check`.
-    pub waiting: Vec<String>,
+    pub waiting: WordList,
     /// The same, anywhere: `until`, `eventually`.
-    pub waiting_anywhere: Vec<String>,
+    pub waiting_anywhere: WordList,
     /// Of functions that are called over and over again by others: `poll`.
-    pub polled: Vec<String>,
+    pub polled: WordList,
     /// Of operations that connect.
-    pub connects: Vec<String>,
+    pub connects: WordList,
     /// Of functions that run when a program starts.
-    pub starts: Vec<String>,
+    pub starts: WordList,
     /// Of functions and operations that go on in the background.
-    pub background: Vec<String>,
+    pub background: WordList,
     /// Of what says that somebody wants it to end: `shutdown`, `cancelled`.
-    pub cancels: Vec<String>,
+    pub cancels: WordList,
     /// Of limits on time: `deadline`.
-    pub deadlines: Vec<String>,
+    pub deadlines: WordList,
 }
 
 /// How a wait waits.
@@ -259,31 +259,94 @@ pub fn parts(name: &str) -> impl Iterator<Item = String> {
     written(name).map(small)
 }
 
+/// Words, lower-case, that names are looked through for.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(from = "Vec<String>")]
+pub struct WordList {
+    words: Vec<String>,
+    /// A bit for each first letter, and one for each length: nearly all parts of names are refused by these.
+    letters: u32,
+    lengths: u64,
+}
+
+impl From<Vec<String>> for WordList {
+    fn from(words: Vec<String>) -> Self {
+        let letters = words.iter().filter_map(|word| letter(word)).fold(0, |all, bit| all | bit);
+        let lengths = words.iter().fold(0, |all, word| all | length(word));
+        WordList { words, letters, lengths }
+    }
+}
+
+impl std::ops::Deref for WordList {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        &self.words
+    }
+}
+
+fn letter(word: &str) -> Option<u32> {
+    // Letters of either case, and whatever else there is, share five bits.
+    word.bytes().next().map(|first| 1 << (first & 0x1f))
+}
+
+fn length(word: &str) -> u64 {
+    1 << word.len().min(63)
+}
+
 /// Whether a name has one of these words in it.
-pub fn has(words: &[String], name: &str) -> bool {
+pub fn has(list: &WordList, name: &str) -> bool {
     written(name).any(|part| match part.is_ascii() {
-        true => words.iter().any(|word| word.eq_ignore_ascii_case(part)),
-        false => words.contains(&small(part)),
+        true => {
+            let may_be = list.lengths & length(part) != 0 && letter(part).is_some_and(|bit| list.letters & bit != 0);
+            may_be && list.words.iter().any(|word| word.eq_ignore_ascii_case(part))
+        }
+        false => list.words.contains(&small(part)),
     })
 }
 
 /// The words of a name as they are written.
 fn written(name: &str) -> impl Iterator<Item = &str> {
-    let end = name.char_indices().nth(LONGEST).map_or(name.len(), |(at, _)| at);
+    // Nearly all names are ASCII, and are read by the byte.
+    let is_ascii = name.is_ascii();
+    let end = match is_ascii {
+        true => name.len().min(LONGEST),
+        false => name.char_indices().nth(LONGEST).map_or(name.len(), |(at, _)| at),
+    };
     let mut rest = name.get(..end).unwrap_or_default();
     std::iter::from_fn(move || {
-        rest = rest.trim_start_matches(|letter: char| !letter.is_alphanumeric());
-        let mut before = '_';
-        let ends = |(_, letter): &(usize, char)| {
-            let starts = letter.is_uppercase() && before.is_lowercase();
-            before = *letter;
-            starts || !letter.is_alphanumeric()
-        };
-        let end = rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at);
-        let (part, behind) = rest.split_at_checked(end)?;
+        let (start, end) = if is_ascii { ascii_word(rest.as_bytes()) } else { word(rest) };
+        let part = rest.get(start..end)?;
+        let behind = rest.get(end..)?;
         rest = behind;
         (!part.is_empty()).then_some(part)
     })
+}
+
+/// Where the first word of a name begins and ends.
+fn word(name: &str) -> (usize, usize) {
+    let start = name.find(char::is_alphanumeric).unwrap_or(name.len());
+    let mut before = '_';
+    let ends = |(_, letter): &(usize, char)| {
+        let starts = letter.is_uppercase() && before.is_lowercase();
+        before = *letter;
+        starts || !letter.is_alphanumeric()
+    };
+    let rest = name.get(start..).unwrap_or_default();
+    (start, rest.char_indices().find(ends).map_or(name.len(), |(at, _)| start + at))
+}
+
+/// The same of a name that is ASCII.
+fn ascii_word(name: &[u8]) -> (usize, usize) {
+    let start = name.iter().position(u8::is_ascii_alphanumeric).unwrap_or(name.len());
+    let mut before = b'_';
+    let ends = |letter: &u8| {
+        let starts = letter.is_ascii_uppercase() && before.is_ascii_lowercase();
+        before = *letter;
+        starts || !letter.is_ascii_alphanumeric()
+    };
+    let rest = name.get(start..).unwrap_or_default();
+    (start, rest.iter().position(ends).map_or(name.len(), |at| start + at))
 }
 
 fn small(part: &str) -> String {
@@ -301,6 +364,8 @@ mod tests {
         assert_eq!(of("MAX_RETRY_COUNT"), ["max", "retry", "count"]);
         assert_eq!(of("retryable_scan"), ["retryable", "scan"]);
         assert_eq!(of("r#try"), ["r", "try"]);
+        assert_eq!(of("nächsterVersuch_ÜBER2"), ["nächster", "versuch", "über2"]);
+        assert_eq!(of("__a__B2c"), ["a", "b2c"]);
         assert!(of("").is_empty());
     }
 }

@@ -32,7 +32,7 @@ pub struct ValueWords {
     /// Functions and methods that are random.
     pub random: Table<Random>,
     /// Words in the name of a function that make it likely that it is random, where it cannot be followed.
-    pub random_names: Vec<String>,
+    pub random_names: super::loops::WordList,
     /// Methods that change their receiver, so that what it was before says nothing of what it is after.
     pub changes: Vec<String>,
     /// Functions that make the value a type begins with: `Default::default`.

@@ -7,9 +7,9 @@ use super::number::{Chance, Number};
 use super::value::{Code, Origins, Pause, Record, Series, Try, Type, Unknown, Val};
 use super::{Flow, Machine, Out, Outs, State, Step, Waited, one, origins};
 use crate::read::code::tree::{Arg, Exit, Id, Kind, Literal, Name, Sym, Unit};
-use crate::read::code::words::lists;
 use crate::read::code::words::loops::{Clock, Wait, Wrapper, has};
 use crate::read::code::words::values::Operation;
+use crate::read::code::words::{last_of, lists};
 
 impl Machine<'_> {
     /// A call by name or of a value.
@@ -108,7 +108,7 @@ impl Machine<'_> {
     pub(super) fn operation(&self, unit: &Arc<Unit>, id: Id, name: &str, mut state: State, values: &[Val]) -> Outs {
         let names = &self.words.loops.names;
         let origin = origins(values);
-        let last = name.rsplit("::").next().unwrap_or(name);
+        let last = last_of(name);
         let receiver = name.strip_suffix(last).unwrap_or_default();
         // Asked of a result that is not decided yet, the question whether to try again decides it.
         if has(&names.asks, last)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::value::{Code, Origins, Unknown, Val};
 use super::{CALLS, Flow, Machine, Out, Outs, State, bind_all, limited, names, one};
 use crate::read::code::tree::{Arg, Exit, Id, Kind, Name, Place, Sym, Unit};
+use crate::read::code::words::last_of;
 
 /// The label of the exit by which a function that calls itself begins again.
 pub(super) const AGAIN: &str = "\u{0}again";
@@ -305,6 +306,6 @@ pub(super) fn settled(value: &Val) -> bool {
 
 /// Whether a function makes what a type begins with.
 fn values_defaults(defaults: &[String], full: &str) -> bool {
-    let last = full.rsplit("::").next().unwrap_or(full);
-    defaults.iter().any(|one| one.rsplit("::").next() == Some(last))
+    let last = last_of(full);
+    defaults.iter().any(|one| last_of(one) == last)
 }

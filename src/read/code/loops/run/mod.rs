@@ -89,6 +89,8 @@ pub struct Compared {
     pub holds: bool,
     /// How far the two are apart.
     pub distance: f64,
+    /// Whether they are lengths of time.
+    pub is_time: bool,
     /// Where the bound is written.
     pub bound: Option<Span>,
 }

@@ -139,8 +139,9 @@ impl Machine<'_> {
         let bound =
             if fixed.nominal.abs() <= 1.0 { changing.span.or(fixed.span) } else { fixed.span.or(changing.span) };
         // Times end soon, however many nanoseconds they have.
-        let distance = if fixed.is_time { 0.0 } else { (x.nominal - y.nominal).abs() };
-        self.compared.borrow_mut().push(Compared { node, holds, distance, bound });
+        let is_time = fixed.is_time;
+        let distance = if is_time { 0.0 } else { (x.nominal - y.nominal).abs() };
+        self.compared.borrow_mut().push(Compared { node, holds, distance, is_time, bound });
     }
 
     /// A range.
