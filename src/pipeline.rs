@@ -57,6 +57,8 @@ pub struct World {
     pub facts: Facts,
     /// What was looked at.
     pub counts: Counts,
+    /// What is said about settings that nothing answers to.
+    pub unmatched: Vec<String>,
     config: Config,
     per_path: PerPath,
     environments: Vec<Option<Arc<str>>>,
@@ -124,7 +126,9 @@ pub fn read(options: &Options) -> Result<World, Failure> {
         }
     };
     let include_tests = options.scan.include_tests;
-    Ok(World { sources, facts, counts, config: options.config.clone(), per_path, environments, include_tests })
+    let unmatched = options.config.unmatched(&facts, &options.scan.paths);
+    let config = options.config.clone();
+    Ok(World { sources, facts, counts, unmatched, config, per_path, environments, include_tests })
 }
 
 /// Adds what retrylint.toml states as facts: services and calls. Its text, and that of the files it extends, become files

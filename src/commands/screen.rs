@@ -4,8 +4,8 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
+use retrylint::pipeline::World;
 use retrylint::report::{Look, text};
-use retrylint::scan::Counts;
 
 use super::Failure;
 use crate::cli::Color;
@@ -85,10 +85,12 @@ pub fn print_to_stderr(text: &str) {
     let _ = AutoStream::new(stderr.lock(), choice).write_all(text.as_bytes());
 }
 
-/// Says which of the named paths are left out: a table that lacks them does not.
-pub fn tell_left_out(counts: &Counts, quiet: bool) {
-    for left_out in counts.left_out.iter().filter(|_| !quiet) {
-        print_to_stderr(&format!("note: {}\n", text::line(&left_out.to_string())));
+/// Says which of the named paths are left out, and which settings nothing answers to: a table that lacks them does not.
+pub fn tell_beside(world: &World, quiet: bool) {
+    let left_out = world.counts.left_out.iter().map(|left_out| format!("note: {left_out}"));
+    let unmatched = world.unmatched.iter().map(|unmatched| format!("warning: {unmatched}"));
+    for line in left_out.chain(unmatched).filter(|_| !quiet) {
+        print_to_stderr(&format!("{}\n", text::line(&line)));
     }
 }
 

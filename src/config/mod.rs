@@ -10,10 +10,14 @@ mod keys;
 mod layers;
 #[cfg(test)]
 mod layers_tests;
+mod patterns;
 mod sections;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod unmatched;
+#[cfg(test)]
+mod unmatched_tests;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,6 +31,7 @@ pub use keys::{
 pub use layers::Layer;
 pub use sections::{ACCEPT_KEYS, LIBRARY_KEYS, SERVICE_KEYS, SHAPE_KEYS, WHEN_KEYS, clause_keys};
 pub use settings::{Setting, WrittenAt};
+pub(crate) use unmatched::unnamed;
 
 /// One thing that is wrong with a retrylint.toml: where, what, and what would be right.
 pub use crate::read::vocabulary::Fault as ConfigError;
@@ -179,6 +184,14 @@ impl Config {
             let _ = reader.layer(*file, &layer.text, Path::new(""), "");
         }
         reader.facts
+    }
+
+    /// What is said about settings that nothing answers to: patterns that no file has, and services that nothing else names.
+    /// `facts` are those of a run over `paths`, those of the settings included.
+    pub fn unmatched(&self, facts: &Facts, paths: &[PathBuf]) -> Vec<String> {
+        let mut said = unmatched::patterns_of_nothing(self, paths);
+        said.extend(unmatched::services_of_nothing(self, facts, paths));
+        said
     }
 
     /// The level of a rule, if the settings name it.

@@ -29,6 +29,7 @@ use crate::source::{FileId, Source, Sources, Span};
 use code::{Code, CodeFile, Manifest, Reader};
 use data::{Kept, Looked};
 pub use globs::Globs;
+pub(crate) use globs::anchored;
 use walk::Candidate;
 pub(crate) use walk::whole;
 pub use walk::{LeftOut, LeftOutBy, slashes};

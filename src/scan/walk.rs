@@ -60,6 +60,8 @@ pub struct LeftOut {
 /// What leaves out a named path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeftOutBy {
+    /// Patterns leave out each file below it; this is what they say of the first.
+    Below(Box<LeftOutBy>),
     /// This pattern of `exclude`.
     Exclude(String),
     /// It is among nothing that `include` takes.
@@ -70,11 +72,22 @@ pub enum LeftOutBy {
 
 impl std::fmt::Display for LeftOut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let path = &self.path;
-        match &self.by {
-            LeftOutBy::Exclude(pattern) => write!(f, "{path} is not read: `exclude` in retrylint.toml has `{pattern}`"),
-            LeftOutBy::Include => write!(f, "{path} is not read: no pattern of `include` in retrylint.toml takes it"),
-            LeftOutBy::IgnoreFile(pattern, file) => write!(f, "{path} is not read: {file} has `{pattern}`"),
+        let (below, by) = match &self.by {
+            LeftOutBy::Below(by) => ("nothing below ", &**by),
+            by => ("", by),
+        };
+        let is_not = if below.is_empty() { "is not" } else { "is" };
+        write!(f, "{below}{} {is_not} read: {by}", self.path)
+    }
+}
+
+impl std::fmt::Display for LeftOutBy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LeftOutBy::Below(by) => by.fmt(f),
+            LeftOutBy::Exclude(pattern) => write!(f, "`exclude` in retrylint.toml has `{pattern}`"),
+            LeftOutBy::Include => write!(f, "no pattern of `include` in retrylint.toml takes it"),
+            LeftOutBy::IgnoreFile(pattern, file) => write!(f, "{file} has `{pattern}`"),
         }
     }
 }
@@ -103,12 +116,26 @@ pub fn candidates(
             continue;
         }
         if about.is_dir() {
-            folder(root, settings, &roots, &mut found);
+            let mut below = Vec::new();
+            folder(root, settings, &roots, &mut below);
+            below.sort_by(|a, b| a.shown.cmp(&b.shown));
+            let mut first = None;
+            below.retain(|file| match why_not_taken(&file.relative, include, exclude, false) {
+                Some(by) => {
+                    first.get_or_insert(by);
+                    false
+                }
+                None => true,
+            });
+            // Who asks for a folder and hears of no file in it must hear why.
+            if let Some(by) = first.filter(|_| below.is_empty()) {
+                left_out.push(LeftOut { path: named.shown, by: LeftOutBy::Below(Box::new(by)) });
+            }
+            found.append(&mut below);
         } else {
             found.push(Candidate { named: true, role: Role::Production, ..named });
         }
     }
-    found.retain(|candidate| why_not_taken(&candidate.relative, include, exclude, false).is_none());
     // Of two ways to one file, the one that names it.
     found.sort_by(|a, b| (!a.named, &a.shown).cmp(&(!b.named, &b.shown)));
     // Below one folder no file is met twice, since links are not followed.
