@@ -43,6 +43,11 @@ pub fn table_look() -> Look {
     Look { width: if is_terminal { width(true, WIDEST_TABLE) } else { usize::MAX }, ..stdout_look() }
 }
 
+/// The columns that text on standard output fills; none where it goes to a file or to another program.
+pub fn stdout_columns() -> Option<usize> {
+    std::io::stdout().is_terminal().then(|| width(true, WIDEST))
+}
+
 /// How text on standard error looks.
 pub fn stderr_look() -> Look {
     let stderr = std::io::stderr();
