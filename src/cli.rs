@@ -2,6 +2,7 @@
 
 mod adopt;
 mod help;
+mod names;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use retrylint::rules;
 use retrylint::suggest::did_you_mean;
 
 use help::{EXAMPLES, EXIT, MORE, TEMPLATE};
+use names::{Named, classes, ids, outputs};
 
 pub use adopt::{Adoption, Completions, Config, ConfigFormat, Init, Limits, Man};
 
@@ -26,7 +28,6 @@ pub use adopt::{Adoption, Completions, Config, ConfigFormat, Init, Limits, Man};
     after_long_help = MORE,
     help_template = TEMPLATE,
     args_conflicts_with_subcommands = true,
-    disable_help_subcommand = true,
     max_term_width = 100
 )]
 pub struct Cli {
@@ -88,7 +89,7 @@ pub struct Check {
     ///
     /// One analysis, several reports: --output sarif=retrylint.sarif --output junit=retrylint.xml. Each needs a file of its own
     /// in a folder that exists.
-    #[arg(long, value_parser = output, value_name = "FORMAT=FILE", help_heading = "Output")]
+    #[arg(long, value_parser = Named { parse: output, names: outputs }, hide_possible_values = true, value_name = "FORMAT=FILE", help_heading = "Output")]
     pub output: Vec<(Format, PathBuf)>,
     /// Name of the analysis in SARIF
     ///
@@ -110,12 +111,12 @@ pub struct Check {
     /// Only these rules
     ///
     /// Shown with their opinionated findings, as with --pedantic. What is left out is counted in the summary.
-    #[arg(long, value_delimiter = ',', value_parser = rule, value_name = "RULE,…", help_heading = "Findings")]
+    #[arg(long, value_delimiter = ',', value_parser = Named { parse: rule, names: ids }, hide_possible_values = true, value_name = "RULE,…", help_heading = "Findings")]
     pub select: Vec<String>,
     /// Not these rules
     ///
     /// What is left out is counted in the summary. For good, write it under [rules] in retrylint.toml.
-    #[arg(long, value_delimiter = ',', value_parser = rule, value_name = "RULE,…", help_heading = "Findings")]
+    #[arg(long, value_delimiter = ',', value_parser = Named { parse: rule, names: ids }, hide_possible_values = true, value_name = "RULE,…", help_heading = "Findings")]
     pub ignore: Vec<String>,
     /// Opinionated advice and findings of low confidence too
     ///
@@ -167,7 +168,7 @@ pub struct Graph {
     ///
     /// Services, paths and calls are counted as if every failure were of this class; without it each shows the class that is
     /// worst for it. Of connect and unsent nothing arrives at a service: the numbers are connection attempts.
-    #[arg(long, value_parser = class, value_name = "CLASS", help_heading = "Output")]
+    #[arg(long, value_parser = Named { parse: class, names: classes }, hide_possible_values = true, value_name = "CLASS", help_heading = "Output")]
     pub class: Option<Class>,
     /// Only what lies on a way from one service to another
     #[arg(long, value_parser = ends, value_name = "FROM..TO", conflicts_with = "around", help_heading = "Output")]
@@ -182,7 +183,7 @@ pub struct Graph {
 #[derive(Debug, Args)]
 pub struct Explain {
     /// The rule's id
-    #[arg(value_name = "RULE")]
+    #[arg(value_name = "RULE", value_parser = Named { parse: any, names: ids }, hide_possible_values = true)]
     pub rule: String,
 }
 
@@ -204,7 +205,7 @@ pub struct Input {
     #[arg(long, value_name = "FILE", conflicts_with = "isolated", help_heading = "Input")]
     pub config: Option<PathBuf>,
     /// Without any configuration file
-    #[arg(long, help_heading = "Input")]
+    #[arg(long, hide_short_help = true, help_heading = "Input")]
     pub isolated: bool,
     /// Only this environment (prod, staging …)
     ///
@@ -327,6 +328,11 @@ pub enum Color {
     Auto,
     Always,
     Never,
+}
+
+/// Told by the command itself.
+fn any(id: &str) -> Result<String, String> {
+    Ok(id.to_string())
 }
 
 fn rule(id: &str) -> Result<String, String> {

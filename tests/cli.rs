@@ -272,6 +272,15 @@ fn help_fits_a_hundred_columns() {
         assert!(run.stdout.lines().all(|line| line.chars().count() <= 100), "{}", run.stdout);
     }
     assert!(folder.run(&["-h"]).stdout.starts_with("Examples:"));
+    // The word does what the option does.
+    assert_eq!(folder.run(&["help"]).stdout, folder.run(&["--help"]).stdout);
+    for command in ["check", "graph", "explain"] {
+        let run = folder.run(&["help", command]);
+        assert_eq!((run.status, run.stdout), (0, folder.run(&[command, "--help"]).stdout));
+    }
+    // What a shell completes is not listed.
+    assert!(!folder.run(&["help", "explain"]).stdout.contains("retry-amplification"));
+    assert!(!folder.run(&["--help"]).stdout.contains("[possible values: backoff"));
 }
 
 /// Nothing that a file says or is called may reach the terminal as anything but text.

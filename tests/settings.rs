@@ -182,8 +182,15 @@ fn shells_and_manuals_know_every_command() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let run = folder.run(&["completions", shell]);
         assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{shell}");
-        for word in ["retrylint", "policies", "write-baseline", "completions"] {
+        for word in ["retrylint", "policies", "write-baseline", "completions", "help"] {
             assert!(run.stdout.contains(word), "{shell}: {word}");
+        }
+    }
+    // Names as well as options, where the shell's script can hold them.
+    for shell in ["bash", "zsh", "fish"] {
+        let script = folder.run(&["completions", shell]).stdout;
+        for word in ["excessive-attempts", "try-timeout", "sarif="] {
+            assert!(script.contains(word), "{shell}: {word}");
         }
     }
     assert_eq!(folder.run(&["completions", "tcsh"]).status, 2);

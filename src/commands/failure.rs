@@ -33,7 +33,7 @@ impl From<pipeline::Failure> for Failure {
 /// A path that is not there may be a command that is misspelt, or that there is not.
 fn help_for(error: &retrylint::scan::ScanError) -> Option<String> {
     let retrylint::scan::ScanError::Path { path, .. } = error else { return None };
-    let commands = ["check", "policies", "graph", "explain", "rules", "init", "config", "completions"];
+    let commands = ["check", "policies", "graph", "explain", "rules", "init", "config", "completions", "help"];
     if let Some(command) = did_you_mean(path, commands) {
         return Some(format!("for the command, write `retrylint {command}`"));
     }
