@@ -1,6 +1,7 @@
 //! Why a command could not do its job: said on standard error, with what to try.
 
 use retrylint::config::LoadError;
+use retrylint::facts::words::in_words;
 use retrylint::finding::{Finding, Severity};
 use retrylint::pipeline;
 use retrylint::report::graph::UnknownService;
@@ -32,7 +33,10 @@ impl From<pipeline::Failure> for Failure {
 
 /// A path that is not there may be a command that is misspelt, or that there is not.
 fn help_for(error: &retrylint::scan::ScanError) -> Option<String> {
-    let retrylint::scan::ScanError::Path { path, .. } = error else { return None };
+    let retrylint::scan::ScanError::Path { path, message } = error else { return None };
+    if *message == in_words(&std::io::ErrorKind::PermissionDenied.into()) {
+        return Some("let whoever runs retrylint enter the folders above it".to_owned());
+    }
     let commands = ["check", "policies", "graph", "explain", "rules", "init", "config", "completions", "help"];
     if let Some(command) = did_you_mean(path, commands) {
         return Some(format!("for the command, write `retrylint {command}`"));

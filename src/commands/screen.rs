@@ -4,6 +4,7 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
+use retrylint::facts::Problem;
 use retrylint::pipeline::World;
 use retrylint::report::{Look, text};
 
@@ -90,13 +91,26 @@ pub fn print_to_stderr(text: &str) {
     let _ = AutoStream::new(stderr.lock(), choice).write_all(text.as_bytes());
 }
 
-/// Says which of the named paths are left out, and which settings nothing answers to: a table that lacks them does not.
+/// Says which of the named paths are left out, which settings nothing answers to, and what could not be read: a table that
+/// lacks them does not.
 pub fn tell_beside(world: &World, quiet: bool) {
     let left_out = world.counts.left_out.iter().map(|left_out| format!("note: {left_out}"));
     let unmatched = world.unmatched.iter().map(|unmatched| format!("warning: {unmatched}"));
-    for line in left_out.chain(unmatched).filter(|_| !quiet) {
+    for line in left_out.chain(unmatched).chain(unreadable(world)).filter(|_| !quiet) {
         print_to_stderr(&format!("{}\n", text::line(&line)));
     }
+}
+
+/// What could not be read: `check` has a finding for each, a table has nothing.
+fn unreadable(world: &World) -> Option<String> {
+    let whole = |problem: &&Problem| !problem.partial && !problem.template;
+    let problems: Vec<&Problem> = world.facts.problems.iter().filter(whole).collect();
+    let first = problems.first()?;
+    let path = world.facts.file(first.span.file).map_or("a file", |file| &*file.path);
+    Some(match problems.len() - 1 {
+        0 => format!("warning: {path} cannot be read: {}", first.message),
+        n => format!("warning: {path} and {n} more cannot be read; `retrylint check` says why"),
+    })
 }
 
 /// Columns to fill: those of the terminal, within reason; elsewhere those that `COLUMNS` names, or a hundred.
