@@ -198,7 +198,8 @@ pub struct Rules {
 pub struct Input {
     /// Files and folders; - reads one file from standard input [default: .]
     ///
-    /// A file that is named is read whatever its name says; each file is read once, whatever paths lead to it.
+    /// A file that is named is read where it holds what is known here, even if its name does not say so; each file is read
+    /// once, whatever paths lead to it.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The configuration file [default: the nearest retrylint.toml upwards]
