@@ -2,7 +2,6 @@
 
 mod adopt;
 mod help;
-mod names;
 
 use std::path::PathBuf;
 
@@ -14,7 +13,6 @@ use retrylint::rules;
 use retrylint::suggest::did_you_mean;
 
 use help::{EXAMPLES, EXIT, MORE, TEMPLATE};
-use names::{Named, classes, ids, outputs};
 
 pub use adopt::{Adoption, Completions, Config, ConfigFormat, Init, Limits, Man};
 
@@ -89,7 +87,7 @@ pub struct Check {
     ///
     /// One analysis, several reports: --output sarif=retrylint.sarif --output junit=retrylint.xml. Each needs a file of its own
     /// in a folder that exists.
-    #[arg(long, value_parser = Named { parse: output, names: outputs }, hide_possible_values = true, value_name = "FORMAT=FILE", help_heading = "Output")]
+    #[arg(long, value_parser = output, value_name = "FORMAT=FILE", help_heading = "Output")]
     pub output: Vec<(Format, PathBuf)>,
     /// Name of the analysis in SARIF
     ///
@@ -111,12 +109,12 @@ pub struct Check {
     /// Only these rules
     ///
     /// Shown with their opinionated findings, as with --pedantic. What is left out is counted in the summary.
-    #[arg(long, value_delimiter = ',', value_parser = Named { parse: rule, names: ids }, hide_possible_values = true, value_name = "RULE,…", help_heading = "Findings")]
+    #[arg(long, value_delimiter = ',', value_parser = rule, value_name = "RULE,…", help_heading = "Findings")]
     pub select: Vec<String>,
     /// Not these rules
     ///
     /// What is left out is counted in the summary. For good, write it under [rules] in retrylint.toml.
-    #[arg(long, value_delimiter = ',', value_parser = Named { parse: rule, names: ids }, hide_possible_values = true, value_name = "RULE,…", help_heading = "Findings")]
+    #[arg(long, value_delimiter = ',', value_parser = rule, value_name = "RULE,…", help_heading = "Findings")]
     pub ignore: Vec<String>,
     /// Opinionated advice and findings of low confidence too
     ///
@@ -168,7 +166,7 @@ pub struct Graph {
     ///
     /// Services, paths and calls are counted as if every failure were of this class; without it each shows the class that is
     /// worst for it. Of connect and unsent nothing arrives at a service: the numbers are connection attempts.
-    #[arg(long, value_parser = Named { parse: class, names: classes }, hide_possible_values = true, value_name = "CLASS", help_heading = "Output")]
+    #[arg(long, value_parser = class, value_name = "CLASS", help_heading = "Output")]
     pub class: Option<Class>,
     /// Only what lies on a way from one service to another
     #[arg(long, value_parser = ends, value_name = "FROM..TO", conflicts_with = "around", help_heading = "Output")]
@@ -183,7 +181,7 @@ pub struct Graph {
 #[derive(Debug, Args)]
 pub struct Explain {
     /// The rule's id
-    #[arg(value_name = "RULE", value_parser = Named { parse: any, names: ids }, hide_possible_values = true)]
+    #[arg(value_name = "RULE")]
     pub rule: String,
 }
 
@@ -331,11 +329,6 @@ pub enum Color {
     Never,
 }
 
-/// Told by the command itself.
-fn any(id: &str) -> Result<String, String> {
-    Ok(id.to_string())
-}
-
 fn rule(id: &str) -> Result<String, String> {
     match rules::find(id) {
         Some(rule) => Ok(rule.id.to_string()),
@@ -345,7 +338,13 @@ fn rule(id: &str) -> Result<String, String> {
 
 /// What is said about an id that no rule has.
 pub fn unknown_rule(id: &str) -> String {
-    let nearest = did_you_mean(id, rules::ALL.iter().map(|rule| rule.id));
+    let ids = || rules::ALL.iter().map(|rule| rule.id);
+    // A part of a name is as good as a misspelt one, if it is a part of one name only.
+    let part = || {
+        let mut with_part = ids().filter(|whole| id.len() > 3 && whole.contains(id));
+        with_part.next().filter(|_| with_part.next().is_none())
+    };
+    let nearest = did_you_mean(id, ids()).or_else(part);
     let hint = nearest.map_or_else(|| "`retrylint rules` lists them".into(), |id| format!("did you mean `{id}`?"));
     format!("no rule is called `{}`; {hint}", retrylint::report::text::line(id))
 }
@@ -384,6 +383,10 @@ fn ends(text: &str) -> Result<(String, String), String> {
         Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok((from.to_string(), to.to_string())),
         _ => Err("write it as FROM..TO, for example `web..ledger`".into()),
     }
+}
+
+fn tries(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|tries| *tries > 0).ok_or_else(|| "must be a whole number from 1 on".into())
 }
 
 fn amplification(text: &str) -> Result<f64, String> {
@@ -448,6 +451,10 @@ mod tests {
             rule("unreadable-fiel").unwrap_err(),
             "no rule is called `unreadable-fiel`; did you mean `unreadable-file`?"
         );
+        assert!(unknown_rule("amplification").ends_with("did you mean `retry-amplification`?"));
+        assert!(unknown_rule("missing").ends_with("`retrylint rules` lists them"));
+        assert!(unknown_rule("fi").ends_with("`retrylint rules` lists them"));
+        assert_eq!(tries("0").unwrap_err(), "must be a whole number from 1 on");
         assert!(output("sarfi=x").unwrap_err().ends_with("did you mean `sarif`?"));
         assert!(output("junti=x").unwrap_err().ends_with("did you mean `junit`?"));
         assert_eq!(

@@ -280,7 +280,8 @@ fn help_fits_a_hundred_columns() {
     }
     // What a shell completes is not listed.
     assert!(!folder.run(&["help", "explain"]).stdout.contains("retry-amplification"));
-    assert!(!folder.run(&["--help"]).stdout.contains("[possible values: backoff"));
+    let run = folder.run(&["--select"]);
+    assert!(run.status == 2 && !run.stderr.contains("no-backoff"), "{}", run.stderr);
 }
 
 /// Nothing that a file says or is called may reach the terminal as anything but text.

@@ -268,6 +268,12 @@ clients = 3
         let told = warnings(wide(view));
         assert_eq!((told.len(), told[0].as_str()), (2, expected[0]), "{view:?}");
     }
+    // What does not read anything tells what it can.
+    let patterns = "[scan]\nexclude = [\"deplyo/**\"]\n[services.wbe]\npool = 5\n";
+    std::fs::write(folder.path("retrylint.toml"), patterns).unwrap();
+    let told = "warning: retrylint.toml:2: `deplyo/**` of `exclude` matches no file; did you mean `deploy/**`?";
+    assert_eq!(warnings(wide(&["config"])), [told]);
+    std::fs::write(folder.path("retrylint.toml"), settings).unwrap();
     // Of a part of the repository nobody can tell what the rest names.
     assert_eq!(warnings(wide(&["deploy"])), [""; 0]);
     assert_eq!(warnings(wide(&["check", "--quiet"])), [""; 0]);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use retrylint::config::{Config, Setting};
+use retrylint::facts::Facts;
 use retrylint::report::{json, text};
 use serde::Serialize;
 
@@ -27,6 +28,7 @@ enum From {
 pub fn run(args: &cli::Config) -> Result<bool, Failure> {
     let config = settings(&args.paths, args.config.as_ref(), args.isolated)?;
     let shown = shown(&config, &args.limits);
+    screen::tell_unmatched(&config.unmatched(&Facts::default(), &args.paths));
     match args.format {
         ConfigFormat::Text => screen::print(&as_text(&shown))?,
         ConfigFormat::Json => screen::print_raw(&as_json(&config, &shown))?,

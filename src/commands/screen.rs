@@ -94,11 +94,20 @@ pub fn print_to_stderr(text: &str) {
 /// Says which of the named paths are left out, which settings nothing answers to, and what could not be read: a table that
 /// lacks them does not.
 pub fn tell_beside(world: &World, quiet: bool) {
-    let left_out = world.counts.left_out.iter().map(|left_out| format!("note: {left_out}"));
-    let unmatched = world.unmatched.iter().map(|unmatched| format!("warning: {unmatched}"));
-    for line in left_out.chain(unmatched).chain(unreadable(world)).filter(|_| !quiet) {
-        print_to_stderr(&format!("{}\n", text::line(&line)));
+    if !quiet {
+        world.counts.left_out.iter().for_each(|left_out| tell("note", &left_out.to_string()));
+        tell_unmatched(&world.unmatched);
+        unreadable(world).iter().for_each(|unreadable| tell("warning", unreadable));
     }
+}
+
+/// Says which settings nothing answers to.
+pub fn tell_unmatched(unmatched: &[String]) {
+    unmatched.iter().for_each(|unmatched| tell("warning", unmatched));
+}
+
+fn tell(level: &str, what: &str) {
+    print_to_stderr(&format!("{level}: {}\n", text::line(what)));
 }
 
 /// What could not be read: `check` has a finding for each, a table has nothing.
@@ -108,8 +117,8 @@ fn unreadable(world: &World) -> Option<String> {
     let first = problems.first()?;
     let path = world.facts.file(first.span.file).map_or("a file", |file| &*file.path);
     Some(match problems.len() - 1 {
-        0 => format!("warning: {path} cannot be read: {}", first.message),
-        n => format!("warning: {path} and {n} more cannot be read; `retrylint check` says why"),
+        0 => format!("{path} cannot be read: {}", first.message),
+        n => format!("{path} and {n} more cannot be read; `retrylint check` says why"),
     })
 }
 
