@@ -4,7 +4,7 @@
 //! A pattern is held against the disk and not against what was read: what it means may be of a kind that is not read, be left
 //! out, or lie outside of the paths of this run. What cannot be told is not told.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use ignore::gitignore::Gitignore;
@@ -13,7 +13,7 @@ use super::patterns::{Pattern, Use, patterns};
 use super::{Config, layers};
 use crate::facts::{Facts, Host, Service, ServiceSource};
 use crate::repository;
-use crate::scan::{Globs, anchored, whole};
+use crate::scan::{Globs, SKIPPED, anchored, whole};
 use crate::suggest::did_you_mean;
 
 /// Entries of folders that are looked at in a run for all patterns together.
@@ -98,6 +98,9 @@ impl Disk {
             }
         }
         let Ok(globs) = Globs::new(&[format!("/{pattern}")]) else { return Found::Maybe };
+        if SKIPPED.iter().any(|name| pattern.contains(name)) {
+            return Found::Maybe;
+        }
         if parts.peek().is_none() || parts.all(|part| part == "**") || self.has(root, folder, &globs) {
             return Found::Maybe;
         }
@@ -111,8 +114,9 @@ impl Disk {
 
     /// Whether a folder holds something whose path from `root` is taken, or may do so.
     fn has(&mut self, root: &Path, folder: PathBuf, globs: &Globs) -> bool {
-        let mut folders = vec![folder];
-        while let Some(folder) = folders.pop() {
+        // What lies near the top is met first.
+        let mut folders = VecDeque::from([folder]);
+        while let Some(folder) = folders.pop_front() {
             let Ok(entries) = std::fs::read_dir(&folder) else { return true };
             for entry in entries {
                 let Some(left) = self.left.checked_sub(1) else { return true };
@@ -125,8 +129,9 @@ impl Disk {
                 if globs.take(&below) || kind.is_symlink() && path.is_dir() {
                     return true;
                 }
-                if kind.is_dir() && path.file_name().is_none_or(|name| name != ".git") {
-                    folders.push(path);
+                // What others wrote is never read, and there is much of it.
+                if kind.is_dir() && !SKIPPED.iter().any(|name| path.file_name() == Some(name.as_ref())) {
+                    folders.push_back(path);
                 }
             }
         }

@@ -34,7 +34,7 @@ pub(crate) use globs::anchored;
 pub use left_out::{LeftOut, LeftOutBy};
 use walk::Candidate;
 pub use walk::slashes;
-pub(crate) use walk::whole;
+pub(crate) use walk::{SKIPPED, whole};
 
 /// What to scan, and how.
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@ use crate::facts::{FileKind, Role};
 use crate::read::code::Language;
 
 /// Folders that hold what others wrote or tools made.
-const SKIPPED: [&str; 4] = ["target", "node_modules", "vendor", ".git"];
+pub(crate) const SKIPPED: [&str; 4] = ["target", "node_modules", "vendor", ".git"];
 
 /// The ignore file of our own.
 const IGNORE_FILE: &str = ".retrylintignore";
