@@ -100,11 +100,13 @@ fn said(message: &str, hint: Option<&str>, look: Look) -> String {
 }
 
 fn head(message: &str, look: Look) -> String {
-    format!("{}: {}\n", Paint(look.colour).tone(Tone::Error, "error"), text::line(message))
+    let error = Paint(look.colour).tone(Tone::Error, "error");
+    format!("{error}: {}\n", screen::fitted(&text::line(message), 7))
 }
 
 fn help(hint: Option<&str>, look: Look) -> String {
     hint.map_or_else(String::new, |hint| {
-        format!("  {} {}\n", Paint(look.colour).tone(Tone::Help, "help:"), text::line(hint))
+        let help = Paint(look.colour).tone(Tone::Help, "help:");
+        format!("  {help} {}\n", screen::fitted(&text::line(hint), 8))
     })
 }

@@ -107,7 +107,21 @@ pub fn tell_unmatched(unmatched: &[String]) {
 }
 
 fn tell(level: &str, what: &str) {
-    print_to_stderr(&format!("{level}: {}\n", text::line(what)));
+    say(&format!("{level}: {what}"));
+}
+
+/// Says a line on standard error.
+pub fn say(line: &str) {
+    print_to_stderr(&format!("{}\n", fitted(&text::line(line), 2)));
+}
+
+/// A text that begins `hang` columns from the left or less: on a terminal wrapped, its further lines indented by as many;
+/// elsewhere on one line, where it can be searched for.
+pub fn fitted(body: &str, hang: usize) -> String {
+    if !std::io::stderr().is_terminal() {
+        return body.to_owned();
+    }
+    text::wrap(body, width(true, WIDEST).saturating_sub(hang)).join(&format!("\n{:hang$}", ""))
 }
 
 /// What could not be read: `check` has a finding for each, a table has nothing.
