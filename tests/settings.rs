@@ -246,6 +246,8 @@ pool = 5
 paths = [\"jobs/nightly\"]
 [services.queue]
 clients = 3
+[services.ledger]
+pool = 5
 ";
     let files = [
         (".git/HEAD", ""),
@@ -253,6 +255,12 @@ clients = 3
         ("deploy/services.yaml", NINE),
         ("jobs/nightly/run.py", ""),
         ("other/services.yaml", ""),
+        // A client that is called like a service that is known by its settings alone.
+        (
+            "jobs/nightly/appsettings.json",
+            r#"{ "Resilience": { "LedgerClient": { "Retry": { "MaxRetryAttempts": 3, "Delay": "00:00:02" },
+              "TotalRequestTimeout": { "Timeout": "00:00:30" } } } }"#,
+        ),
     ];
     let folder = Folder::new("unanswered", &files);
     let expected = [
@@ -273,6 +281,13 @@ clients = 3
     std::fs::write(folder.path("retrylint.toml"), patterns).unwrap();
     let told = "warning: retrylint.toml:2: `deplyo/**` of `exclude` matches no file; did you mean `deploy/**`?";
     assert_eq!(warnings(wide(&["config"])), [told]);
+    // Nor does what is accepted of a service that a client is called like suppress nothing.
+    let accepted = "[services.ledger]\naccept = { max-amplification = 9, reason = \"known\" }\n";
+    for (settings, count) in [(accepted.to_string(), 0), (accepted.replace("ledger", "legder"), 1)] {
+        std::fs::write(folder.path("retrylint.toml"), settings).unwrap();
+        let run = folder.run(&["--select", "unused-suppression", "--format", "concise"]);
+        assert_eq!(run.stdout.lines().count(), count, "{}", run.stdout);
+    }
     std::fs::write(folder.path("retrylint.toml"), settings).unwrap();
     // Of a part of the repository nobody can tell what the rest names.
     assert_eq!(warnings(wide(&["deploy"])), [""; 0]);

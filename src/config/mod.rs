@@ -31,7 +31,6 @@ pub use keys::{
 pub use layers::Layer;
 pub use sections::{ACCEPT_KEYS, LIBRARY_KEYS, SERVICE_KEYS, SHAPE_KEYS, WHEN_KEYS, clause_keys};
 pub use settings::{Setting, WrittenAt};
-pub(crate) use unmatched::unnamed;
 
 /// One thing that is wrong with a retrylint.toml: where, what, and what would be right.
 pub use crate::read::vocabulary::Fault as ConfigError;
@@ -41,6 +40,7 @@ use crate::facts::words::in_words;
 use crate::finding::Severity;
 use crate::limits::Limits;
 use crate::read::ReadSettings;
+use crate::scan::whole;
 use crate::source::{FileId, Source};
 
 /// The settings of a run.
@@ -186,12 +186,15 @@ impl Config {
         reader.facts
     }
 
-    /// What is said about settings that nothing answers to: patterns that no file has, and services that nothing else names.
-    /// `facts` are those of a run over `paths`, those of the settings included.
-    pub fn unmatched(&self, facts: &Facts, paths: &[PathBuf]) -> Vec<String> {
-        let mut said = unmatched::patterns_of_nothing(self, paths);
-        said.extend(unmatched::services_of_nothing(self, facts, paths));
-        said
+    /// What is said about patterns that no file and no folder has, in the order of the files. `paths` are those of the run.
+    pub fn unmatched(&self, paths: &[PathBuf]) -> Vec<String> {
+        unmatched::patterns_of_nothing(self, paths)
+    }
+
+    /// The folder that all patterns are relative to, from the root of the file system.
+    pub fn whole_base(&self) -> PathBuf {
+        let here = std::env::current_dir().unwrap_or_default();
+        whole(&here, self.base.as_deref().unwrap_or(Path::new("")))
     }
 
     /// The level of a rule, if the settings name it.

@@ -1,5 +1,4 @@
-//! Settings that nothing answers to: a pattern that no file has, a service that nothing else names. A typing error is the
-//! usual cause, and who is not told believes that the setting holds.
+//! Patterns that no file has. A typing error is the usual cause, and who is not told believes that the setting holds.
 //!
 //! A pattern is held against the disk and not against what was read: what it means may be of a kind that is not read, be left
 //! out, or lie outside of the paths of this run. What cannot be told is not told.
@@ -11,7 +10,6 @@ use ignore::gitignore::Gitignore;
 
 use super::patterns::{Pattern, Use, patterns};
 use super::{Config, layers};
-use crate::facts::{Facts, Host, Service, ServiceSource};
 use crate::repository;
 use crate::scan::{Globs, SKIPPED, anchored, whole};
 use crate::suggest::did_you_mean;
@@ -23,7 +21,7 @@ const MOST: usize = 50_000;
 /// where one lies outside of the settings' folder, these settings are not its own, and nothing is said.
 pub(super) fn patterns_of_nothing(config: &Config, paths: &[PathBuf]) -> Vec<String> {
     let here = std::env::current_dir().unwrap_or_default();
-    let base = whole(&here, config.base.as_deref().unwrap_or(Path::new("")));
+    let base = config.whole_base();
     if !paths.iter().all(|path| whole(&here, path).starts_with(&base)) {
         return Vec::new();
     }
@@ -68,8 +66,9 @@ impl Disk {
             return Some("patterns do not lead out of the folder of this file".to_string());
         }
         let found = self.find(folder, &text);
-        let elsewhere = folder != here && self.find(here, &text) == Found::Maybe;
-        if found == Found::Maybe || elsewhere && pattern.used == Use::Service || is_ignored(folder, &text) {
+        let is_service = pattern.used == Use::Service;
+        let mut elsewhere = || is_service && folder != here && self.find(here, &text) == Found::Maybe;
+        if found == Found::Maybe || elsewhere() || is_ignored(folder, &text) {
             return None;
         }
         if let Some(meant) = self.meant(folder, &text, &found) {
@@ -165,60 +164,4 @@ fn is_ignored(root: &Path, pattern: &str) -> bool {
         let file = folder.join(".gitignore");
         file.is_file() && Gitignore::new(file).0.matched_path_or_any_parents(&path, true).is_ignore()
     })
-}
-
-/// What is said about services of retrylint.toml that nothing else names, although all that lies around it was read: what is
-/// stated of them changes nothing. Of an `accept`, a rule says it.
-pub(super) fn services_of_nothing(config: &Config, facts: &Facts, paths: &[PathBuf]) -> Vec<String> {
-    let here = std::env::current_dir().unwrap_or_default();
-    let base = whole(&here, config.base.as_deref().unwrap_or(Path::new("")));
-    let is_all_read = paths.iter().any(|path| base.starts_with(whole(&here, path)));
-    // What cannot be read may name it.
-    if !is_all_read || facts.problems.iter().any(|problem| !problem.template) {
-        return Vec::new();
-    }
-    let stated = facts.services.iter().filter(|service| service.source == ServiceSource::Settings);
-    let stated = stated.filter(|service| service.accept.is_none() && service.paths.is_empty());
-    let sources = config.sources();
-    let said = |(service, meant): (&Service, Option<String>)| {
-        let path = facts.file(service.span.file).map(|file| &file.path)?;
-        let source = sources.iter().find(|source| source.path == *path)?;
-        let line = source.position(service.span.start).line;
-        let help = meant.map_or_else(
-            || "without a call or `paths` it changes nothing".to_string(),
-            |name| format!("did you mean `{name}`?"),
-        );
-        Some(format!("{path}:{line}: no call and no other file names the service `{}`; {help}", service.name))
-    };
-    unnamed(facts, stated.collect()).into_iter().filter_map(said).collect()
-}
-
-/// Those of some services of retrylint.toml that nothing else names, each with the name that was probably meant.
-pub(crate) fn unnamed<'f>(facts: &Facts, mut stated: Vec<&'f Service>) -> Vec<(&'f Service, Option<String>)> {
-    if stated.is_empty() {
-        return Vec::new();
-    }
-    let mut names: BTreeSet<String> = BTreeSet::new();
-    let hosts = (facts.calls.iter().flat_map(|call| call.caller.service().into_iter().chain(call.callee.service())))
-        .chain(facts.policies.iter().filter_map(|policy| policy.callee.service()))
-        .chain(facts.upstreams.iter().map(|upstream| &upstream.callee));
-    for reference in hosts {
-        // `ledger.bank` names `ledger`, whether or not there is a namespace `bank`.
-        let shown = reference.host.display();
-        names.extend(shown.split_once('.').map(|(name, _)| name.to_string()));
-        names.insert(shown);
-    }
-    let declared = facts.services.iter().filter(|service| service.source != ServiceSource::Settings);
-    for service in declared {
-        names.insert(service.name.to_string());
-        names.extend(service.aliases.iter().map(Host::display));
-    }
-    names.extend(facts.workloads.iter().map(|workload| workload.name.to_string()));
-    names.extend(facts.kube_services.iter().map(|service| service.name.to_string()));
-    stated.retain(|service| {
-        let known = |name: &str| names.contains(&name.to_ascii_lowercase());
-        !known(&service.name) && !service.aliases.iter().any(|alias| known(&alias.display()))
-    });
-    let meant = |name: &str| did_you_mean(name, names.iter().map(String::as_str)).map(str::to_string);
-    stated.into_iter().map(|service| (service, meant(&service.name))).collect()
 }

@@ -1,7 +1,6 @@
 //! What is said of settings that nothing answers to.
 
 use super::*;
-use crate::facts::Facts;
 
 /// A folder that goes away.
 struct Scratch(PathBuf);
@@ -23,7 +22,7 @@ impl Scratch {
         let config = Config::load(&self.0.join("retrylint.toml"), &[]).unwrap();
         let paths: Vec<PathBuf> = paths.iter().map(|path| self.0.join(path)).collect();
         let folder = format!("{}/", self.0.to_string_lossy());
-        let said = config.unmatched(&Facts::default(), &paths);
+        let said = config.unmatched(&paths);
         said.iter().map(|line| line.strip_prefix(&*folder).unwrap_or(line).to_string()).collect()
     }
 }

@@ -2,9 +2,9 @@
 
 use super::findings::Draft;
 use super::{Findings, find};
-use crate::config::unnamed;
 use crate::facts::{Accept, Date, Facts, Service, ServiceSource};
 use crate::graph::System;
+use crate::graph::link::unnamed;
 use crate::suppress::Used;
 
 /// What a comment silences is known only when every other rule has spoken: see [`drafts`].
