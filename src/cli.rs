@@ -26,7 +26,6 @@ pub use adopt::{Adoption, Completions, Config, ConfigFormat, Init, Limits, Man};
     after_long_help = MORE,
     help_template = TEMPLATE,
     args_conflicts_with_subcommands = true,
-    disable_help_subcommand = true,
     max_term_width = 100
 )]
 pub struct Cli {
@@ -197,14 +196,15 @@ pub struct Rules {
 pub struct Input {
     /// Files and folders; - reads one file from standard input [default: .]
     ///
-    /// A file that is named is read whatever its name says; each file is read once, whatever paths lead to it.
+    /// A file that is named is read where it holds what is known here, even if its name does not say so; each file is read
+    /// once, whatever paths lead to it.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The configuration file [default: the nearest retrylint.toml upwards]
     #[arg(long, value_name = "FILE", conflicts_with = "isolated", help_heading = "Input")]
     pub config: Option<PathBuf>,
     /// Without any configuration file
-    #[arg(long, help_heading = "Input")]
+    #[arg(long, hide_short_help = true, help_heading = "Input")]
     pub isolated: bool,
     /// Only this environment (prod, staging …)
     ///
@@ -338,7 +338,13 @@ fn rule(id: &str) -> Result<String, String> {
 
 /// What is said about an id that no rule has.
 pub fn unknown_rule(id: &str) -> String {
-    let nearest = did_you_mean(id, rules::ALL.iter().map(|rule| rule.id));
+    let ids = || rules::ALL.iter().map(|rule| rule.id);
+    // A part of a name is as good as a misspelt one, if it is a part of one name only.
+    let part = || {
+        let mut with_part = ids().filter(|whole| id.len() > 3 && whole.contains(id));
+        with_part.next().filter(|_| with_part.next().is_none())
+    };
+    let nearest = did_you_mean(id, ids()).or_else(part);
     let hint = nearest.map_or_else(|| "`retrylint rules` lists them".into(), |id| format!("did you mean `{id}`?"));
     format!("no rule is called `{}`; {hint}", retrylint::report::text::line(id))
 }
@@ -377,6 +383,10 @@ fn ends(text: &str) -> Result<(String, String), String> {
         Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok((from.to_string(), to.to_string())),
         _ => Err("write it as FROM..TO, for example `web..ledger`".into()),
     }
+}
+
+fn tries(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|tries| *tries > 0).ok_or_else(|| "must be a whole number from 1 on".into())
 }
 
 fn amplification(text: &str) -> Result<f64, String> {
@@ -441,6 +451,10 @@ mod tests {
             rule("unreadable-fiel").unwrap_err(),
             "no rule is called `unreadable-fiel`; did you mean `unreadable-file`?"
         );
+        assert!(unknown_rule("amplification").ends_with("did you mean `retry-amplification`?"));
+        assert!(unknown_rule("missing").ends_with("`retrylint rules` lists them"));
+        assert!(unknown_rule("fi").ends_with("`retrylint rules` lists them"));
+        assert_eq!(tries("0").unwrap_err(), "must be a whole number from 1 on");
         assert!(output("sarfi=x").unwrap_err().ends_with("did you mean `sarif`?"));
         assert!(output("junti=x").unwrap_err().ends_with("did you mean `junit`?"));
         assert_eq!(

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::{Config, RuleLevel};
-use crate::facts::{Class, Facts, File, FileKind, Role};
+use crate::facts::{Class, Facts, File, FileKind, Role, Service, ServiceSource};
 use crate::finding::Finding;
 use crate::fingerprint::fingerprints;
 use crate::graph::System;
-use crate::graph::link::{environments, link};
+use crate::graph::link::{environments, link, unnamed};
 use crate::limits::Limits;
 use crate::rules;
 use crate::scan::{self, Counts, Globs, ScanError, ScanSettings};
@@ -57,6 +57,8 @@ pub struct World {
     pub facts: Facts,
     /// What was looked at.
     pub counts: Counts,
+    /// What is said about settings that nothing answers to.
+    pub unmatched: Vec<String>,
     config: Config,
     per_path: PerPath,
     environments: Vec<Option<Arc<str>>>,
@@ -124,7 +126,35 @@ pub fn read(options: &Options) -> Result<World, Failure> {
         }
     };
     let include_tests = options.scan.include_tests;
-    Ok(World { sources, facts, counts, config: options.config.clone(), per_path, environments, include_tests })
+    let mut unmatched = options.config.unmatched(&options.scan.paths);
+    unmatched.extend(services_of_nothing(&options.config, &facts, &options.scan.paths));
+    let config = options.config.clone();
+    Ok(World { sources, facts, counts, unmatched, config, per_path, environments, include_tests })
+}
+
+/// What is said about services of retrylint.toml that nothing else names, although all that lies around it was read: what is
+/// stated of them changes nothing. Of an `accept`, a rule says it.
+fn services_of_nothing(config: &Config, facts: &Facts, paths: &[PathBuf]) -> Vec<String> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let base = config.whole_base();
+    let is_all_read = paths.iter().any(|path| base.starts_with(scan::whole(&here, path)));
+    // What cannot be read may name it.
+    if !is_all_read || facts.problems.iter().any(|problem| !problem.template) {
+        return Vec::new();
+    }
+    let stated = facts.services.iter().filter(|service| service.source == ServiceSource::Settings);
+    let stated = stated.filter(|service| service.accept.is_none() && service.paths.is_empty());
+    let sources = config.sources();
+    let said = |(service, meant): (&Service, Option<String>)| {
+        let path = facts.file(service.span.file).map(|file| &file.path)?;
+        let line = sources.iter().find(|source| source.path == *path)?.position(service.span.start).line;
+        let help = meant.map_or_else(
+            || "without a call or `paths` it changes nothing".to_string(),
+            |name| format!("did you mean `{name}`?"),
+        );
+        Some(format!("{path}:{line}: no call and no other file names the service `{}`; {help}", service.name))
+    };
+    unnamed(facts, stated.collect()).into_iter().filter_map(said).collect()
 }
 
 /// Adds what retrylint.toml states as facts: services and calls. Its text, and that of the files it extends, become files

@@ -272,6 +272,16 @@ fn help_fits_a_hundred_columns() {
         assert!(run.stdout.lines().all(|line| line.chars().count() <= 100), "{}", run.stdout);
     }
     assert!(folder.run(&["-h"]).stdout.starts_with("Examples:"));
+    // The word does what the option does.
+    assert_eq!(folder.run(&["help"]).stdout, folder.run(&["--help"]).stdout);
+    for command in ["check", "graph", "explain"] {
+        let run = folder.run(&["help", command]);
+        assert_eq!((run.status, run.stdout), (0, folder.run(&[command, "--help"]).stdout));
+    }
+    // What a shell completes is not listed.
+    assert!(!folder.run(&["help", "explain"]).stdout.contains("retry-amplification"));
+    let run = folder.run(&["--select"]);
+    assert!(run.status == 2 && !run.stderr.contains("no-backoff"), "{}", run.stderr);
 }
 
 /// Nothing that a file says or is called may reach the terminal as anything but text.
@@ -409,4 +419,56 @@ services:
     let said = run.stdout.replace("\n  ", " ");
     assert!(said.contains("can become 9 requests at `ledger`"), "{said}");
     assert!(said.contains("worst for overload (503 at `ledger`, 500 or another 5xx further up)"), "{said}");
+}
+
+#[test]
+fn a_folder_of_other_languages_says_that_they_are_not_read() {
+    let folder = Folder::new("languages", &[("a.py", "x = 1\n"), ("b/c.go", ""), ("b/d.go", "")]);
+    let wide = |arguments: &[&str]| -> Run { folder.command(arguments).env("COLUMNS", "120").output().unwrap().into() };
+    let run = wide(&[]);
+    assert_eq!(run.status, 0);
+    let stderr = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(stderr.contains("and Rust code; 2 Go files and 1 Python file here are not read yet"), "{stderr}");
+    let run = wide(&["a.py"]);
+    assert!(run.stderr.starts_with("Read 0 files in "), "{}", run.stderr);
+    assert!(run.stderr.contains("\nnote: a.py is not read: Python is not read yet; "), "{}", run.stderr);
+}
+
+/// As an ordinary user: root may read everything.
+#[cfg(unix)]
+#[test]
+fn what_may_not_be_read_is_told_with_what_to_do() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = Folder::new("closed", &[("closed/a.yaml", NINE), ("b.yaml", NINE)]);
+    let close = |path: &str, mode: u32| {
+        std::fs::set_permissions(folder.path(path), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    close("closed", 0o000);
+    close("b.yaml", 0o000);
+    let is_root = std::fs::File::open(folder.path("b.yaml")).is_ok();
+    if !is_root {
+        let run = folder.run(&["--format", "concise", "closed", "b.yaml"]);
+        assert_eq!(
+            run.stdout,
+            "b.yaml:1:1: warning[unreadable-file]: b.yaml cannot be read: permission denied\n\
+             closed:1:1: warning[unreadable-file]: closed cannot be read: permission denied\n"
+        );
+        assert!(folder.run(&["b.yaml"]).stdout.contains("help: let whoever runs retrylint read it, or leave it out"));
+        let run = folder.run(&["policies", "b.yaml"]);
+        assert!(run.stderr.contains("warning: b.yaml cannot be read: permission denied\n"), "{}", run.stderr);
+        let run = folder.run(&["closed/a.yaml"]);
+        assert_eq!(run.status, 2);
+        assert!(run.stderr.contains("help: let whoever runs retrylint enter the folders above it\n"), "{}", run.stderr);
+    }
+    close("closed", 0o755);
+}
+
+#[test]
+fn a_table_without_a_file_says_that_it_could_not_be_read() {
+    let folder = Folder::new("broken", &[("a.yaml", "services:\n\t- calls: x\n"), ("b.yaml", "{")]);
+    let run = folder.run(&["policies", "a.yaml"]);
+    assert!(run.stderr.starts_with("warning: a.yaml cannot be read: "), "{}", run.stderr);
+    let run = folder.run(&["graph", "a.yaml", "b.yaml"]);
+    assert!(run.stderr.starts_with("warning: a.yaml and 1 more cannot be read; `retrylint check` says why\n"));
 }

@@ -182,8 +182,15 @@ fn shells_and_manuals_know_every_command() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let run = folder.run(&["completions", shell]);
         assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{shell}");
-        for word in ["retrylint", "policies", "write-baseline", "completions"] {
+        for word in ["retrylint", "policies", "write-baseline", "completions", "help"] {
             assert!(run.stdout.contains(word), "{shell}: {word}");
+        }
+    }
+    // Names as well as options, where the shell's script can hold them.
+    for shell in ["bash", "zsh", "fish"] {
+        let script = folder.run(&["completions", shell]).stdout;
+        for word in ["excessive-attempts", "try-timeout", "sarif="] {
+            assert!(script.contains(word), "{shell}: {word}");
         }
     }
     assert_eq!(folder.run(&["completions", "tcsh"]).status, 2);
@@ -226,4 +233,92 @@ metadata: { resourceVersion: \"\" }
         assert!(run.stdout.starts_with("<stdin>:") && run.stdout.contains(said), "{}", run.stdout);
         assert!(run.stderr.starts_with(&format!("Read 1 file (1 {kind})")), "{}", run.stderr);
     }
+}
+
+#[test]
+fn settings_that_nothing_answers_to_are_told_once_on_standard_error() {
+    let settings = "\
+[services.wbe]
+pool = 5
+[services.api]
+pool = 5
+[services.job]
+paths = [\"jobs/nightly\"]
+[services.queue]
+clients = 3
+[services.ledger]
+pool = 5
+";
+    let files = [
+        (".git/HEAD", ""),
+        ("retrylint.toml", settings),
+        ("deploy/services.yaml", NINE),
+        ("jobs/nightly/run.py", ""),
+        ("other/services.yaml", ""),
+        // A client that is called like a service that is known by its settings alone.
+        (
+            "jobs/nightly/appsettings.json",
+            r#"{ "Resilience": { "LedgerClient": { "Retry": { "MaxRetryAttempts": 3, "Delay": "00:00:02" },
+              "TotalRequestTimeout": { "Timeout": "00:00:30" } } } }"#,
+        ),
+    ];
+    let folder = Folder::new("unanswered", &files);
+    let expected = [
+        "warning: retrylint.toml:1: no call and no other file names the service `wbe`; did you mean `web`?",
+        "warning: retrylint.toml:7: no call and no other file names the service `queue`; without a call or `paths` it changes",
+    ];
+    let warnings = |run: Run| -> Vec<String> {
+        run.stderr.lines().filter(|line| line.starts_with("warning: retrylint.toml")).map(str::to_string).collect()
+    };
+    let wide = |arguments: &[&str]| -> Run { folder.command(arguments).env("COLUMNS", "200").output().unwrap().into() };
+    assert_eq!(warnings(wide(&["check"])), expected);
+    for view in [&["policies"][..], &["graph", "--format", "dot"]] {
+        let told = warnings(wide(view));
+        assert_eq!((told.len(), told[0].as_str()), (2, expected[0]), "{view:?}");
+    }
+    // What does not read anything tells what it can.
+    let patterns = "[scan]\nexclude = [\"deplyo/**\"]\n[services.wbe]\npool = 5\n";
+    std::fs::write(folder.path("retrylint.toml"), patterns).unwrap();
+    let told = "warning: retrylint.toml:2: `deplyo/**` of `exclude` matches no file; did you mean `deploy/**`?";
+    assert_eq!(warnings(wide(&["config"])), [told]);
+    // Nor does what is accepted of a service that a client is called like suppress nothing.
+    let accepted = "[services.ledger]\naccept = { max-amplification = 9, reason = \"known\" }\n";
+    for (settings, count) in [(accepted.to_string(), 0), (accepted.replace("ledger", "legder"), 1)] {
+        std::fs::write(folder.path("retrylint.toml"), settings).unwrap();
+        let run = folder.run(&["--select", "unused-suppression", "--format", "concise"]);
+        assert_eq!(run.stdout.lines().count(), count, "{}", run.stdout);
+    }
+    std::fs::write(folder.path("retrylint.toml"), settings).unwrap();
+    // Of a part of the repository nobody can tell what the rest names.
+    assert_eq!(warnings(wide(&["deploy"])), [""; 0]);
+    assert_eq!(warnings(wide(&["check", "--quiet"])), [""; 0]);
+    let run = folder.run(&["--format", "json"]);
+    let json: Value = serde_json::from_str(&run.stdout).unwrap();
+    let whole = [expected[0].to_string(), format!("{} nothing", expected[1])];
+    assert_eq!(json["summary"]["remarks"], serde_json::json!(whole));
+    // What cannot be read may name them.
+    std::fs::write(folder.path("other/services.yaml"), "services:\n\t- calls\n").unwrap();
+    assert_eq!(warnings(wide(&["check"])), [""; 0]);
+}
+
+#[test]
+fn patterns_that_leave_nothing_say_so() {
+    let files = [(".git/HEAD", ""), ("a/services.yaml", NINE), ("b/services.yaml", NINE)];
+    let folder = Folder::new("nothing-left", &files);
+    let notes = |settings: &str, arguments: &[&str]| -> Vec<String> {
+        std::fs::write(folder.path("retrylint.toml"), settings).unwrap();
+        let run: Run = folder.command(arguments).env("COLUMNS", "200").output().unwrap().into();
+        assert_eq!(run.status, i32::from(run.stderr.contains("excessive") || !run.stdout.is_empty()));
+        assert!(!run.stderr.contains("retrylint reads"), "{}", run.stderr);
+        run.stderr.lines().filter(|line| line.starts_with("note: ")).map(str::to_string).collect()
+    };
+    let included = "[scan]\ninclude = [\"a/**\"]\n";
+    assert_eq!(
+        notes(included, &["a", "b"]),
+        ["note: nothing below b is read: no pattern of `include` in retrylint.toml takes it"]
+    );
+    assert_eq!(notes(included, &["."]), [""; 0]);
+    let excluded = "[scan]\nexclude = [\"*/services.yaml\", \"*.toml\"]\n";
+    let expected = "note: nothing below . is read: `exclude` in retrylint.toml has `*/services.yaml`";
+    assert_eq!(notes(excluded, &[]), [expected]);
 }

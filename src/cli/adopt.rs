@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 use retrylint::facts::{DATE, Date};
 
-use super::amplification;
+use super::{amplification, tries};
 
 /// What is known already, and what is new.
 #[derive(Debug, Args)]
@@ -63,7 +63,7 @@ pub struct Limits {
     /// Tries that one policy may make [default: 6]
     ///
     /// All tries, the first included.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Findings")]
+    #[arg(long, value_name = "N", value_parser = tries, help_heading = "Findings")]
     pub max_attempts: Option<u64>,
 }
 

@@ -172,7 +172,7 @@ impl Adoption {
 
     fn say(&self, line: &str) {
         if !self.quiet {
-            screen::print_to_stderr(&format!("{}\n", retrylint::report::text::line(line)));
+            screen::say(line);
         }
     }
 }

@@ -36,6 +36,7 @@ pub fn run(args: &Check) -> Result<bool, Failure> {
     let (entries, mut counts) = select(&findings, &fingerprints, &selection);
     counts.off = off;
     let mut summary = survey(&world.facts, &world.counts, &systems, counts);
+    summary.notes.extend(world.unmatched.iter().map(|unmatched| format!("warning: {unmatched}")));
     summary.notes.extend(remark);
     let report = Report { entries, sources: &world.sources, summary: &summary, show_suppressed: args.terminal.verbose };
     formats::write(&report, args)?;

@@ -27,6 +27,7 @@ enum From {
 pub fn run(args: &cli::Config) -> Result<bool, Failure> {
     let config = settings(&args.paths, args.config.as_ref(), args.isolated)?;
     let shown = shown(&config, &args.limits);
+    screen::tell_unmatched(&config.unmatched(&args.paths));
     match args.format {
         ConfigFormat::Text => screen::print(&as_text(&shown))?,
         ConfigFormat::Json => screen::print_raw(&as_json(&config, &shown))?,

@@ -1,6 +1,7 @@
 //! Why a command could not do its job: said on standard error, with what to try.
 
 use retrylint::config::LoadError;
+use retrylint::facts::words::in_words;
 use retrylint::finding::{Finding, Severity};
 use retrylint::pipeline;
 use retrylint::report::graph::UnknownService;
@@ -32,8 +33,11 @@ impl From<pipeline::Failure> for Failure {
 
 /// A path that is not there may be a command that is misspelt, or that there is not.
 fn help_for(error: &retrylint::scan::ScanError) -> Option<String> {
-    let retrylint::scan::ScanError::Path { path, .. } = error else { return None };
-    let commands = ["check", "policies", "graph", "explain", "rules", "init", "config", "completions"];
+    let retrylint::scan::ScanError::Path { path, message } = error else { return None };
+    if *message == in_words(&std::io::ErrorKind::PermissionDenied.into()) {
+        return Some("let whoever runs retrylint enter the folders above it".to_owned());
+    }
+    let commands = ["check", "policies", "graph", "explain", "rules", "init", "config", "completions", "help"];
     if let Some(command) = did_you_mean(path, commands) {
         return Some(format!("for the command, write `retrylint {command}`"));
     }
@@ -96,11 +100,13 @@ fn said(message: &str, hint: Option<&str>, look: Look) -> String {
 }
 
 fn head(message: &str, look: Look) -> String {
-    format!("{}: {}\n", Paint(look.colour).tone(Tone::Error, "error"), text::line(message))
+    let error = Paint(look.colour).tone(Tone::Error, "error");
+    format!("{error}: {}\n", screen::fitted(&text::line(message), 7))
 }
 
 fn help(hint: Option<&str>, look: Look) -> String {
     hint.map_or_else(String::new, |hint| {
-        format!("  {} {}\n", Paint(look.colour).tone(Tone::Help, "help:"), text::line(hint))
+        let help = Paint(look.colour).tone(Tone::Help, "help:");
+        format!("  {help} {}\n", screen::fitted(&text::line(hint), 8))
     })
 }

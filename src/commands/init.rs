@@ -41,16 +41,17 @@ pub fn run(args: &Init) -> Result<bool, Failure> {
         }
     })?;
     let count = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
-    screen::print_to_stderr(&format!(
-        "Wrote {} for {} and {}; every setting in it is commented out\n",
-        retrylint::report::text::line(&shown),
+    screen::say(&format!(
+        "Wrote {shown} for {} and {}; every setting in it is commented out",
         count(services, "service", "services"),
         count(environments, "environment", "environments"),
     ));
     // It was looked for before the new file was there.
     if let Some(outer) = outer {
-        let note = format!("note: {} no longer holds here; `extend` in the new file brings it back", outer.display());
-        screen::print_to_stderr(&format!("{}\n", retrylint::report::text::line(&note)));
+        screen::say(&format!(
+            "note: {} no longer holds here; `extend` in the new file brings it back",
+            outer.display()
+        ));
     }
     Ok(true)
 }

@@ -16,7 +16,7 @@ pub fn run(args: &Policies) -> Result<bool, Failure> {
     let world = pipeline::read(&options)?;
     let systems = world.systems();
     drop(progress);
-    screen::tell_left_out(&world.counts, args.terminal.quiet);
+    screen::tell_beside(&world, args.terminal.quiet);
     let tests = args.input.include_tests;
     match args.format {
         TableFormat::Table => {

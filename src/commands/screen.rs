@@ -4,8 +4,9 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
+use retrylint::facts::Problem;
+use retrylint::pipeline::World;
 use retrylint::report::{Look, text};
-use retrylint::scan::Counts;
 
 use super::Failure;
 use crate::cli::Color;
@@ -41,6 +42,11 @@ pub fn stdout_look() -> Look {
 pub fn table_look() -> Look {
     let is_terminal = std::io::stdout().is_terminal();
     Look { width: if is_terminal { width(true, WIDEST_TABLE) } else { usize::MAX }, ..stdout_look() }
+}
+
+/// The columns that text on standard output fills; none where it goes to a file or to another program.
+pub fn stdout_columns() -> Option<usize> {
+    std::io::stdout().is_terminal().then(|| width(true, WIDEST))
 }
 
 /// How text on standard error looks.
@@ -85,11 +91,49 @@ pub fn print_to_stderr(text: &str) {
     let _ = AutoStream::new(stderr.lock(), choice).write_all(text.as_bytes());
 }
 
-/// Says which of the named paths are left out: a table that lacks them does not.
-pub fn tell_left_out(counts: &Counts, quiet: bool) {
-    for left_out in counts.left_out.iter().filter(|_| !quiet) {
-        print_to_stderr(&format!("note: {}\n", text::line(&left_out.to_string())));
+/// Says which of the named paths are left out, which settings nothing answers to, and what could not be read: a table that
+/// lacks them does not.
+pub fn tell_beside(world: &World, quiet: bool) {
+    if !quiet {
+        world.counts.left_out.iter().for_each(|left_out| tell("note", &left_out.to_string()));
+        tell_unmatched(&world.unmatched);
+        unreadable(world).iter().for_each(|unreadable| tell("warning", unreadable));
     }
+}
+
+/// Says which settings nothing answers to.
+pub fn tell_unmatched(unmatched: &[String]) {
+    unmatched.iter().for_each(|unmatched| tell("warning", unmatched));
+}
+
+fn tell(level: &str, what: &str) {
+    say(&format!("{level}: {what}"));
+}
+
+/// Says a line on standard error.
+pub fn say(line: &str) {
+    print_to_stderr(&format!("{}\n", fitted(&text::line(line), 2)));
+}
+
+/// A text that begins `hang` columns from the left or less: on a terminal wrapped, its further lines indented by as many;
+/// elsewhere on one line, where it can be searched for.
+pub fn fitted(body: &str, hang: usize) -> String {
+    if !std::io::stderr().is_terminal() {
+        return body.to_owned();
+    }
+    text::wrap(body, width(true, WIDEST).saturating_sub(hang)).join(&format!("\n{:hang$}", ""))
+}
+
+/// What could not be read: `check` has a finding for each, a table has nothing.
+fn unreadable(world: &World) -> Option<String> {
+    let whole = |problem: &&Problem| !problem.partial && !problem.template;
+    let problems: Vec<&Problem> = world.facts.problems.iter().filter(whole).collect();
+    let first = problems.first()?;
+    let path = world.facts.file(first.span.file).map_or("a file", |file| &*file.path);
+    Some(match problems.len() - 1 {
+        0 => format!("{path} cannot be read: {}", first.message),
+        n => format!("{path} and {n} more cannot be read; `retrylint check` says why"),
+    })
 }
 
 /// Columns to fill: those of the terminal, within reason; elsewhere those that `COLUMNS` names, or a hundred.

@@ -10,10 +10,14 @@ mod keys;
 mod layers;
 #[cfg(test)]
 mod layers_tests;
+mod patterns;
 mod sections;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod unmatched;
+#[cfg(test)]
+mod unmatched_tests;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,6 +40,7 @@ use crate::facts::words::in_words;
 use crate::finding::Severity;
 use crate::limits::Limits;
 use crate::read::ReadSettings;
+use crate::scan::whole;
 use crate::source::{FileId, Source};
 
 /// The settings of a run.
@@ -179,6 +184,17 @@ impl Config {
             let _ = reader.layer(*file, &layer.text, Path::new(""), "");
         }
         reader.facts
+    }
+
+    /// What is said about patterns that no file and no folder has, in the order of the files. `paths` are those of the run.
+    pub fn unmatched(&self, paths: &[PathBuf]) -> Vec<String> {
+        unmatched::patterns_of_nothing(self, paths)
+    }
+
+    /// The folder that all patterns are relative to, from the root of the file system.
+    pub fn whole_base(&self) -> PathBuf {
+        let here = std::env::current_dir().unwrap_or_default();
+        whole(&here, self.base.as_deref().unwrap_or(Path::new("")))
     }
 
     /// The level of a rule, if the settings name it.

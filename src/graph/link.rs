@@ -19,6 +19,7 @@ mod routes;
 mod scope;
 mod selectors;
 mod services;
+mod unnamed;
 mod upstreams;
 mod uses;
 mod variables;
@@ -38,6 +39,7 @@ use ownership::Ownership;
 pub use scope::environments;
 use scope::{Scope, declared_host};
 use selectors::Workloads;
+pub(crate) use unnamed::unnamed;
 use variables::Variables;
 
 /// The call graph of one environment; `None` if the facts name none. See [`environments`].

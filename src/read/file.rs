@@ -152,7 +152,17 @@ impl Parsed {
     pub fn has_something(&self, text: &str) -> bool {
         !self.documents.is_empty()
             || (self.tells_errors && self.trees.iter().any(|tree| !tree.errors.is_empty()))
-            || (text.contains(suppress::MARK) && self.trees.iter().any(|tree| suppress::speaks_to_us(tree, text)))
+            || self.speaks_to_us(text)
+    }
+
+    /// Whether a comment in it is one to retrylint.
+    fn speaks_to_us(&self, text: &str) -> bool {
+        text.contains(suppress::MARK) && self.trees.iter().any(|tree| suppress::speaks_to_us(tree, text))
+    }
+
+    /// Whether anything in the file is known here, whatever could not be read of it.
+    pub fn is_known(&self, text: &str) -> bool {
+        self.is_recognised || self.speaks_to_us(text)
     }
 
     /// Gives the file its number.

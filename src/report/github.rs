@@ -189,8 +189,10 @@ mod tests {
             let text = text.replace("%0D", "\r").replace("%0A", "\n").replace("%3A", ":").replace("%2C", ",");
             text.replace("%25", "%")
         };
-        assert_eq!(text.lines().count(), hostile.findings.len());
-        for (line, finding) in text.lines().zip(&hostile.findings) {
+        // Of so many, one more command says that GitHub will not show all.
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("::notice title=retrylint::")).collect();
+        assert_eq!((lines.len(), text.lines().count()), (hostile.findings.len(), lines.len() + 1));
+        for (line, finding) in lines.iter().zip(&hostile.findings) {
             let (head, message) = line.strip_prefix("::").unwrap().split_once("::").unwrap();
             let (level, properties) = head.split_once(' ').unwrap();
             assert!(["error", "warning", "notice"].contains(&level));

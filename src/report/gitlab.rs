@@ -64,7 +64,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::report::hostile::{Hostile, STRINGS};
+    use crate::report::hostile::{self, Hostile, STRINGS};
     use crate::report::{examples, summary::Summary};
 
     fn parse(report: &Report<'_>) -> Vec<Value> {
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(issues.len(), hostile.findings.len());
         for text in STRINGS {
             let issue = issues.iter().find(|issue| issue["description"] == format!("message {text}")).unwrap();
-            assert_eq!(issue["location"]["path"], format!("below/f{text}.yaml"));
+            assert_eq!(issue["location"]["path"], format!("below/{}", hostile::path(text)));
         }
         let prints: std::collections::HashSet<&str> =
             issues.iter().map(|issue| issue["fingerprint"].as_str().unwrap()).collect();

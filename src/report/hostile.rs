@@ -8,7 +8,7 @@ use crate::rules;
 use crate::source::{FileId, Sources, Span};
 
 /// What a file, a service or a value may be called.
-pub(super) const STRINGS: [&str; 24] = [
+pub(super) const STRINGS: [&str; 29] = [
     "\u{1b}[31mred\u{1b}]0;title\u{7}",
     "\u{9b}31m\u{7f}\u{85}",
     "\u{0}\u{1}\u{b}\u{1f}",
@@ -20,6 +20,11 @@ pub(super) const STRINGS: [&str; 24] = [
     "\u{2028}\u{2029}separators",
     ",title=other,line=1::x",
     "##[add-mask]x",
+    "::error::start",
+    " \t::set-output name=x::blank",
+    "::a ::add-mask::within ::b::",
+    "##vso[task.setvariable variable=x]y",
+    "##teamcity[buildStatus text='x']",
     "]]>cdata<![CDATA[",
     "<script>alert('1')</script>",
     "&amp;&#10;\"quoted\"",
@@ -35,6 +40,12 @@ pub(super) const STRINGS: [&str; 24] = [
     "{\"summary\": {}}\n{\"summary\": {}}",
 ];
 
+/// What a file of such a name is called: those that try to be commands stand where its path begins.
+pub(super) fn path(text: &str) -> String {
+    let is_command = text.trim_start().starts_with("::") || text.starts_with("##");
+    format!("{}{text}.yaml", if is_command && !text.contains('\n') { "" } else { "f" })
+}
+
 /// A finding about a file for each of the strings, which stand in its name, its text and everything that is said; the levels
 /// take turns, and one path goes through all files.
 pub(super) struct Hostile {
@@ -46,8 +57,7 @@ pub(super) struct Hostile {
 
 impl Hostile {
     pub fn new() -> Self {
-        let files: Vec<(String, String)> =
-            STRINGS.iter().map(|text| (format!("f{text}.yaml"), format!("{text}: 2\n"))).collect();
+        let files: Vec<(String, String)> = STRINGS.iter().map(|text| (path(text), format!("{text}: 2\n"))).collect();
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let sources = examples::sources(&files);
         let levels = [Severity::Error, Severity::Warning, Severity::Note];
@@ -110,6 +120,12 @@ pub(super) fn acting(text: &str) -> Vec<char> {
     text.chars().filter(|c| *c != '\n' && text::visible(*c).is_some()).collect()
 }
 
+/// The lines that the runner of a CI job would take as commands.
+pub(super) fn commands(text: &str) -> Vec<&str> {
+    let is_mark = |line: &str| ["##[", "##vso[", "##teamcity["].iter().any(|mark| line.contains(mark));
+    text.lines().filter(|line| line.trim_start().starts_with("::") || is_mark(line)).collect()
+}
+
 /// No format lets anything through on which a terminal or a log viewer acts.
 #[test]
 fn every_format_is_clean() {
@@ -131,5 +147,16 @@ fn every_format_is_clean() {
     ] {
         assert!(acting(&text).is_empty(), "{name}: {:?}", acting(&text));
         assert!(text.ends_with('\n') && text.contains("message"), "{name}");
+        // One of them consists of commands, which are its own.
+        if name != "github" {
+            assert!(commands(&text).is_empty(), "{name}: {:?}", commands(&text));
+        }
+    }
+    // However narrow: what is wrapped begins a line anywhere.
+    for width in 20..100 {
+        let look = super::Look { colour: false, width };
+        for text in [super::full::render(&report, look), report.summary.text(None, look)] {
+            assert!(commands(&text).is_empty(), "{width}: {:?}", commands(&text));
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{Entry, Report, summary::Summary, text::visible};
+use super::{Entry, Report, summary::Summary, text::shown_at};
 use crate::finding::{Label, Suppressed};
 use crate::source::{Sources, Span};
 
@@ -55,11 +55,12 @@ impl<W: Write> Write for Escaping<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let text =
             std::str::from_utf8(bytes).map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))?;
-        let acts = |c: char| c != '\n' && visible(c).is_some();
+        let acts = |at: usize, c: char| c != '\n' && shown_at(text, at).is_some();
         let mut from = 0;
-        // Below 0x7f everything but line breaks is escaped already, and nearly all of a document lies there.
-        let is_plain = bytes.iter().all(|byte| *byte < 0x7f);
-        for (at, c) in text.char_indices().filter(|(_, c)| !is_plain && acts(*c)) {
+        // Below 0x7f everything but line breaks and commands to a CI runner is escaped already, and nearly all of a document
+        // lies there.
+        let is_plain = bytes.iter().all(|byte| *byte < 0x7f) && !text.contains("##");
+        for (at, c) in text.char_indices().filter(|(at, c)| !is_plain && acts(*at, *c)) {
             self.0.write_all(bytes.get(from..at).unwrap_or_default())?;
             // None of them lies beyond the basic plane, where it would take two escapes.
             write!(self.0, "\\u{:04x}", c as u32)?;
@@ -197,7 +198,7 @@ mod tests {
     fn nothing_that_a_terminal_acts_on_stands_in_it_and_nothing_is_lost() {
         let text = "a\u{1b}[31m\u{7f}\u{9b}31m\u{202e}\u{2066}\u{200b}\u{feff}\n é☕😀";
         let printed = print(&[text]);
-        assert!(!printed.contains(|c: char| c != '\n' && visible(c).is_some()), "{printed}");
+        assert!(!printed.contains(|c: char| c != '\n' && crate::report::text::visible(c).is_some()), "{printed}");
         assert!(printed.contains("\\u007f\\u009b31m\\u202e") && printed.contains("é☕😀"), "{printed}");
         assert_eq!(serde_json::from_str::<Vec<String>>(&printed).unwrap(), [text]);
     }

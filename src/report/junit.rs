@@ -138,7 +138,7 @@ mod tests {
     use roxmltree::{Document, Node};
 
     use super::*;
-    use crate::report::hostile::{Hostile, STRINGS};
+    use crate::report::hostile::{self, Hostile, STRINGS};
     use crate::report::{Entry, examples, summary::Summary};
 
     fn junit(findings: &[Finding], sources: &Sources, fails: Option<Severity>) -> String {
@@ -242,7 +242,7 @@ help: write `a &lt; b`</failure>
             let message = clean(&format!("message {string}"));
             let failure = document.descendants().find(|node| node.attribute("message") == Some(&message)).unwrap();
             let case = failure.parent().unwrap();
-            assert_eq!(case.attribute("file"), Some(&*clean(&format!("f{string}.yaml"))));
+            assert_eq!(case.attribute("file"), Some(&*clean(&hostile::path(string))));
             assert!(failure.text().unwrap().contains(&clean(&format!("label {string}"))), "{:?}", failure.text());
         }
     }

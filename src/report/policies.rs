@@ -130,7 +130,7 @@ pub fn table(facts: &Facts, systems: &[System<'_>], sources: &Sources, include_t
         table.push(vec![
             place,
             format!("{} → {}", text::line(&end(&row.caller, any)), text::line(&end(&row.callee, "?"))),
-            row.position.layer().to_string(),
+            row.position.name().to_string(),
             tries(policy),
             delay(&policy.backoff),
             jitter(policy),

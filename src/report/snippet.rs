@@ -194,7 +194,7 @@ fn show(raw: &str, marks: &[&Mark<'_>], base: usize, room: usize) -> (String, Ve
                 columns += stop;
             }
             c => {
-                let c = text::visible(c).unwrap_or(c);
+                let c = text::shown_at(raw, at).unwrap_or(c);
                 cells.push((at, c, text::char_width(c)));
                 columns += text::char_width(c);
             }

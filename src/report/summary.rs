@@ -27,6 +27,9 @@ pub struct Summary {
     pub test_files: usize,
     /// Paths that were named and are left out all the same, each with what leaves it out.
     pub left_out: Vec<String>,
+    /// Files in languages that are not read, below what was named.
+    #[serde(skip)]
+    pub unread: BTreeMap<&'static str, usize>,
     /// Services, those outside the system included.
     pub services: usize,
     /// Calls between them.
@@ -160,7 +163,7 @@ impl Summary {
                 let routes = count(self.without_retries, "route or call was", "routes and calls were");
                 lines.push(format!("{routes} read, and nothing retries; who calls through them is not known"));
             } else if !self.files.is_empty() || self.left_out.is_empty() {
-                lines.push(NOTHING_FOUND.to_string());
+                lines.push(format!("{NOTHING_FOUND}{}", self.unread_text()));
             }
         } else {
             lines.extend(self.worst_path.as_ref().map(WorstPath::text));
@@ -190,6 +193,18 @@ impl Summary {
             count(self.calls, "call", "calls"),
             count(self.policies, "retry policy", "retry policies"),
         )
+    }
+
+    /// `; 12 Python files and 1 Go file here are not read yet`: who has no others believes that all is well.
+    fn unread_text(&self) -> String {
+        let total: usize = self.unread.values().sum();
+        let file = |n: usize| if n == 1 { "file" } else { "files" };
+        let kinds = self.unread.iter().map(|(name, n)| format!("{} {name} {}", words::grouped(*n as u128), file(*n)));
+        let kinds: Vec<String> = kinds.collect();
+        match total {
+            0 => String::new(),
+            n => format!("; {} here {} not read yet", words::list(&kinds), if n == 1 { "is" } else { "are" }),
+        }
     }
 
     fn coverage_text(&self) -> Option<String> {

@@ -79,19 +79,25 @@ impl Table {
             let (first, rest): (Vec<_>, Vec<_>) = named.enumerate().partition(|(at, _)| *at < self.names);
             let heading: Vec<&str> =
                 first.iter().map(|(_, (_, cell))| cell.as_str()).filter(|cell| !cell.is_empty()).collect();
-            out.push_str(&paint.tone(Tone::Strong, &heading.join("  ")));
+            let is_one_line = heading.iter().map(|cell| text::width(cell) + 2).sum::<usize>() <= look.width + 2;
+            let heading = heading.join(if is_one_line { "  " } else { "\n" });
+            out.push_str(&paint.tone(Tone::Strong, &heading));
             let mut used = usize::MAX;
             for (_, ((name, _), cell)) in rest.iter().filter(|(_, (_, cell))| !cell.is_empty()) {
                 let item = format!("{name} {cell}");
                 let width = text::width(&item);
-                if used.saturating_add(3 + width) > look.width {
-                    out.push_str("\n  ");
-                    used = 2 + width;
-                } else {
+                if used.saturating_add(3 + width) <= look.width {
                     out.push_str(" · ");
+                    out.push_str(&item);
                     used += 3 + width;
+                    continue;
                 }
-                out.push_str(&item);
+                // Below its name, where it takes more than one line.
+                for (row, line) in text::wrap(&item, look.width.saturating_sub(4)).iter().enumerate() {
+                    let indent = if row == 0 { 2 } else { 4 };
+                    out.push_str(&format!("\n{:indent$}{line}", ""));
+                    used = indent + text::width(line);
+                }
             }
             out.push_str("\n\n");
         }
@@ -126,5 +132,22 @@ mod tests {
         );
         let narrow = table.render(Look { colour: false, width: 30 }, &[(2, 4)]);
         assert!(narrow.contains("3  overl…\n"), "{narrow}");
+    }
+
+    #[test]
+    fn the_cells_of_a_heading_stand_below_each_other_where_they_must() {
+        let mut table = Table::named_by(2, &[("place", Align::Path), ("call", Align::Left), ("x", Align::Left)]);
+        table.push(vec!["a.yaml:1".into(), "web → api".into(), "1".into()]);
+        let at = |width| table.render(Look { colour: false, width }, &[]);
+        assert_eq!(at(19), "a.yaml:1  web → api\n  x 1\n\n");
+        assert_eq!(at(18), "a.yaml:1\nweb → api\n  x 1\n\n");
+    }
+
+    #[test]
+    fn a_paragraph_breaks_what_takes_more_than_a_line() {
+        let mut table = Table::new(&[("rule", Align::Left), ("level", Align::Left), ("finds", Align::Left)]);
+        table.push(vec!["no-backoff".into(), "error".into(), "tries follow each other at once".into()]);
+        let narrow = table.render(Look { colour: false, width: 24 }, &[]);
+        assert_eq!(narrow, "no-backoff\n  level error\n  finds tries follow\n    each other at once\n\n");
     }
 }

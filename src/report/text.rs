@@ -1,11 +1,13 @@
-//! Text that may go to a terminal: cleaned of what a terminal would act on, measured, wrapped, clipped.
+//! Text that may go to a terminal or into the log of a CI job: cleaned of what either would act on, measured, wrapped,
+//! clipped.
 //!
 //! Everything that stems from a file (contents, names of files and services, values in messages) passes [`line()`] or
 //! [`block()`] before it is printed. Each replaced character becomes one visible character, so that columns stay.
 
 use std::borrow::Cow;
 
-/// Text for one line: control characters, line breaks and bidirectional controls become visible symbols.
+/// Text for one line: control characters, line breaks and bidirectional controls become visible symbols, commands to a CI
+/// runner text that looks like them.
 pub fn line(text: &str) -> Cow<'_, str> {
     clean(text, false)
 }
@@ -16,11 +18,44 @@ pub fn block(text: &str) -> Cow<'_, str> {
 }
 
 fn clean(text: &str, keep_breaks: bool) -> Cow<'_, str> {
-    let visible = |c: char| if keep_breaks && c == '\n' { None } else { visible(c) };
-    if text.chars().all(|c| visible(c).is_none()) {
-        return Cow::Borrowed(text);
+    let shown = |at: usize, c: char| if keep_breaks && c == '\n' { None } else { shown_at(text, at) };
+    let is_clean = text.char_indices().all(|(at, c)| shown(at, c).is_none());
+    let cleaned = if is_clean {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.char_indices().map(|(at, c)| shown(at, c).unwrap_or(c)).collect())
+    };
+    // Without a break in it, the text may be where a line begins.
+    if !keep_breaks || !cleaned.contains('\n') {
+        return if is_command(&cleaned) { Cow::Owned(no_command(&cleaned)) } else { cleaned };
     }
-    Cow::Owned(text.chars().map(|c| visible(c).unwrap_or(c)).collect())
+    if cleaned.split('\n').any(is_command) {
+        return Cow::Owned(cleaned.split('\n').map(no_command).collect::<Vec<_>>().join("\n"));
+    }
+    cleaned
+}
+
+/// Whether the runner of a workflow on GitHub would take a line as a command: `::error::x`, whatever blanks stand before it.
+fn is_command(line: &str) -> bool {
+    line.trim_start().starts_with("::")
+}
+
+/// The line with its first colon as the sign of a ratio, which looks the same, if it would be a command.
+fn no_command(line: &str) -> String {
+    if is_command(line) { line.replacen(':', "∶", 1) } else { line.to_owned() }
+}
+
+/// Whether a text begins with `##[`, which that runner takes as a command wherever it stands, or with `##vso[` or
+/// `##teamcity[`, which others do.
+fn begins_mark(text: &str) -> bool {
+    let rest = text.strip_prefix("##").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_lowercase()));
+    rest.is_some_and(|rest| rest.starts_with('['))
+}
+
+/// What to show instead of the character at a place of a text; none if it is harmless there.
+pub fn shown_at(text: &str, at: usize) -> Option<char> {
+    let rest = text.get(at..)?;
+    visible(rest.chars().next()?).or_else(|| begins_mark(rest).then_some('♯'))
 }
 
 /// What to show instead of a character that a terminal would act on; none for one that is harmless.
@@ -82,7 +117,8 @@ pub fn wrap(text: &str, limit: usize) -> Vec<String> {
         let mut is_start = true;
         for word in words(paragraph, limit.saturating_sub(indent.len())) {
             let columns = width(word);
-            if !is_start && used + 1 + columns > limit {
+            let breaks = !is_start && used + 1 + columns > limit;
+            if breaks {
                 lines.push(std::mem::replace(&mut current, indent.clone()));
                 used = indent.len();
                 is_start = true;
@@ -91,7 +127,8 @@ pub fn wrap(text: &str, limit: usize) -> Vec<String> {
                 current.push(' ');
                 used += 1;
             }
-            current.push_str(word);
+            // What was harmless within a line must not become a command at the start of one.
+            current.push_str(&if breaks { Cow::Owned(no_command(word)) } else { Cow::Borrowed(word) });
             used += columns;
             is_start = false;
         }
@@ -202,7 +239,25 @@ mod tests {
 
     #[test]
     fn harmless_text_is_not_copied() {
-        assert!(matches!(line("café ☕ 日本"), Cow::Borrowed(_)));
+        for text in
+            ["café ☕ 日本", "src/a.rs", "a::b", "#[test]", "# a", "## b [c]", "##", ":a", "C:\\a", "##A[", "::x"]
+        {
+            assert_eq!(matches!(line(text), Cow::Borrowed(_)), text != "::x", "{text}");
+        }
+        assert!(matches!(block("a\nb ::c::\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn no_line_is_a_command_to_the_runner_of_a_workflow() {
+        assert_eq!(line("::error::x"), "∶:error::x");
+        assert_eq!(line(" \u{a0}::error::x"), " \u{a0}∶:error::x");
+        assert_eq!(line("a\n::error::x"), "a␊::error::x");
+        assert_eq!(line("a ##[error]x ##vso[task]y"), "a ♯#[error]x ♯#vso[task]y");
+        assert_eq!(line("###[x"), "#♯#[x");
+        assert_eq!(block("a\n  ::error::x\n::y"), "a\n  ∶:error::x\n∶:y");
+        assert_eq!(wrap("a ::error::x b", 11), ["a", "∶:error::x", "b"]);
+        assert_eq!(wrap("a ::error::x b", 12), ["a ::error::x", "b"]);
+        assert_eq!(width("∶:error♯"), 8);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::finding::{Identity, Severity};
 use crate::graph::amount::Amount;
 use crate::graph::paths::BestPaths;
 use crate::graph::{Nest, System};
+use crate::read::NEWEST_ISTIO;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
     let mut on_best_path = Factors::default();
@@ -49,7 +50,8 @@ fn report<'s, 'a>(
         findings.report(nest.site, format!("{by} retries {} {times}{place} although no file says so", view.arrow()));
     draft
         .about(id, policy)
-        .identity(Identity::Place(format!("default of {by} {which}").into()))
+        // Whichever release it is, the default is the same one.
+        .identity(Identity::Place(format!("default of {} {which}", policy.source).into()))
         .on_edge(view.at)
         .confidence(nest.confidence)
         .default_of(&format!("{by}\0{which}"))
@@ -84,6 +86,15 @@ fn report<'s, 'a>(
         }
         None => draft.severity(Severity::Note),
     };
+    if policy.dialect == Dialect::Istio && by == newest_istio() {
+        draft.note(format!("the defaults are those of {by}; `version` under `[dialects.istio]` in retrylint.toml names another"));
+    }
+}
+
+/// The release whose defaults hold where nobody names one.
+fn newest_istio() -> String {
+    let (major, minor) = NEWEST_ISTIO;
+    format!("Istio {major}.{minor}")
 }
 
 /// `once`, `twice`, `three times`.

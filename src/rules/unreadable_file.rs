@@ -2,8 +2,14 @@
 
 use super::Findings;
 use crate::facts::FileKind;
+use crate::facts::words::in_words;
 use crate::finding::Severity;
 use crate::graph::System;
+
+/// Whether it is the file's permissions and not what stands in it.
+fn is_closed(message: &str) -> bool {
+    message == in_words(&std::io::ErrorKind::PermissionDenied.into())
+}
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
     for problem in &system.facts.problems {
@@ -21,6 +27,8 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
                 "a template cannot be read to its end before it is rendered".to_string(),
                 "decided when the template is rendered",
             )
+        } else if is_closed(&problem.message) {
+            (format!("{path} cannot be read: {}", problem.message), "nothing of it is read")
         } else {
             (format!("{path} cannot be read: {}", problem.message), "reading broke here")
         };
@@ -32,6 +40,8 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         } else {
             draft.help(if problem.partial {
                 "change it: until then what it says is in no number"
+            } else if is_closed(&problem.message) {
+                "let whoever runs retrylint read it, or leave it out with `exclude` under [scan] in retrylint.toml"
             } else {
                 "mend the file, or leave it out with `exclude` under [scan] in retrylint.toml"
             });

@@ -1,12 +1,10 @@
 //! Suppressions that suppress nothing, or no longer. Page: `rules/unused-suppression.md`.
 
-use std::collections::BTreeSet;
-
 use super::findings::Draft;
 use super::{Findings, find};
-use crate::facts::{Accept, Date, Facts, Host, Service, ServiceSource};
+use crate::facts::{Accept, Date, Facts, Service, ServiceSource};
 use crate::graph::System;
-use crate::suggest::did_you_mean;
+use crate::graph::link::unnamed;
 use crate::suppress::Used;
 
 /// What a comment silences is known only when every other rule has spoken: see [`drafts`].
@@ -65,35 +63,10 @@ pub(super) fn drafts(facts: &Facts, today: Option<Date>, used: &Used) -> Vec<Dra
 
 /// Services that retrylint.toml accepts something of and nothing else names, each with the name that was probably meant.
 fn unknown_services(facts: &Facts, today: Option<Date>) -> Vec<(&Service, &Accept, Option<String>)> {
-    let mut accepted: Vec<(&Service, &Accept)> = Vec::new();
-    for service in facts.services.iter().filter(|service| service.source == ServiceSource::Settings) {
-        let accept = service.accept.as_ref().filter(|accept| !accept.is_expired(today));
-        accepted.extend(accept.map(|accept| (service, accept)));
+    fn accept(service: &Service, today: Option<Date>) -> Option<&Accept> {
+        service.accept.as_ref().filter(|accept| !accept.is_expired(today))
     }
-    if accepted.is_empty() {
-        return Vec::new();
-    }
-    let mut names: BTreeSet<String> = BTreeSet::new();
-    let hosts = (facts.calls.iter().flat_map(|call| call.caller.service().into_iter().chain(call.callee.service())))
-        .chain(facts.policies.iter().filter_map(|policy| policy.callee.service()))
-        .chain(facts.upstreams.iter().map(|upstream| &upstream.callee));
-    for reference in hosts {
-        // `ledger.bank` names `ledger`, whether or not there is a namespace `bank`.
-        let shown = reference.host.display();
-        names.extend(shown.split_once('.').map(|(name, _)| name.to_string()));
-        names.insert(shown);
-    }
-    let declared = facts.services.iter().filter(|service| service.source != ServiceSource::Settings);
-    for service in declared {
-        names.insert(service.name.to_string());
-        names.extend(service.aliases.iter().map(Host::display));
-    }
-    names.extend(facts.workloads.iter().map(|workload| workload.name.to_string()));
-    names.extend(facts.kube_services.iter().map(|service| service.name.to_string()));
-    accepted.retain(|(service, _)| {
-        let known = |name: &str| names.contains(&name.to_ascii_lowercase());
-        !known(&service.name) && !service.aliases.iter().any(|alias| known(&alias.display()))
-    });
-    let meant = |name: &str| did_you_mean(name, names.iter().map(String::as_str)).map(str::to_string);
-    accepted.into_iter().map(|(service, accept)| (service, accept, meant(&service.name))).collect()
+    let stated = facts.services.iter().filter(|service| service.source == ServiceSource::Settings);
+    let accepted = unnamed(facts, stated.filter(|service| accept(service, today).is_some()).collect());
+    accepted.into_iter().filter_map(|(service, meant)| Some((service, accept(service, today)?, meant))).collect()
 }

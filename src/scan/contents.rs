@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
+use crate::facts::words::in_words;
+
 /// What a file holds.
 #[derive(Clone)]
 pub enum Contents {
@@ -24,14 +26,7 @@ pub fn read(path: &Path, max: u64, speaks: impl Fn(&str) -> bool) -> Contents {
         file.take(most).read_to_end(&mut bytes)
     });
     match read {
-        Err(error) => Contents::Unreadable {
-            message: match error.kind() {
-                std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
-                _ => error.to_string(),
-            },
-            matters: true,
-            size: 0,
-        },
+        Err(error) => Contents::Unreadable { message: in_words(&error), matters: true, size: 0 },
         Ok(_) if bytes.len() as u64 > max => {
             let size = std::fs::metadata(path).map_or(bytes.len() as u64, |about| about.len());
             too_large(size.max(bytes.len() as u64), max)

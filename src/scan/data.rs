@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::contents::{self, Contents};
+use super::left_out::{LeftOut, LeftOutBy};
 use super::walk::Candidate;
 use super::{BUG, ScanSettings, place, problem};
 use crate::facts::{Facts, FileKind, Role};
@@ -32,6 +33,20 @@ pub struct Looked {
     pub kind: Option<FileKind>,
     pub bytes: u64,
     pub kept: Option<Kept>,
+    /// Why it was not read although it was named.
+    pub left_out: Option<LeftOut>,
+}
+
+impl Looked {
+    /// A file that has nothing to say.
+    fn silent(kind: Option<FileKind>, bytes: u64) -> Looked {
+        Looked { kind, bytes, kept: None, left_out: None }
+    }
+
+    /// A file that was named and turns out to be nothing that is read.
+    fn left_out(path: String, by: LeftOutBy) -> Looked {
+        Looked { left_out: Some(LeftOut::new(path, by)), ..Looked::silent(None, 0) }
+    }
 }
 
 /// Looks at a file.
@@ -59,7 +74,13 @@ pub fn stdin(name: &str) -> Candidate {
 /// Looks at what came from standard input.
 pub fn look_at_stdin(name: &str, bytes: &[u8], settings: &ScanSettings) -> Looked {
     let contents = contents::given(bytes, settings.max_file_size, |text| Words::get().hold(text));
-    judge(stdin(name), contents, settings)
+    let candidate = stdin(name);
+    match contents {
+        Contents::Text(text) if candidate.kind.is_none() && place::is_rust(&text) => {
+            Looked::left_out(candidate.shown, LeftOutBy::UnnamedRust)
+        }
+        contents => judge(candidate, contents, settings),
+    }
 }
 
 fn judge(candidate: Candidate, contents: Contents, settings: &ScanSettings) -> Looked {
@@ -69,23 +90,28 @@ fn judge(candidate: Candidate, contents: Contents, settings: &ScanSettings) -> L
             let shown_kind = kind.unwrap_or(FileKind::Yaml);
             let outcome = Outcome::Unreadable { message, recognised: false };
             let keep = || Kept { shown, relative, kind: shown_kind, role, named, text: "".into(), outcome };
-            Looked { kind, bytes: size, kept: (matters || named).then(keep) }
+            Looked { kept: (matters || named).then(keep), ..Looked::silent(kind, size) }
         }
         Contents::Text(text) => {
+            let is_told = kind.is_some() || !place::has_ending(&shown);
             let kind = kind.unwrap_or_else(|| place::kind_by_shape(&text));
             let bytes = text.len() as u64;
             // A named file is parsed in any case: whoever names it wants to know whether it can be read.
             if settings.prefilter && !named && !Words::get().hold(&text) {
-                return Looked { kind: Some(kind), bytes, kept: None };
+                return Looked::silent(Some(kind), bytes);
             }
             let parsed = catch_unwind(AssertUnwindSafe(|| read::parse_file(&shown, kind, &text, named)));
             let outcome = match parsed {
+                // Any text is YAML of a kind: what is wrong with notes as YAML is nothing that anybody wants to know.
+                Ok(parsed) if !is_told && !parsed.is_known(&text) => {
+                    return Looked::left_out(shown, LeftOutBy::Unknown);
+                }
                 Ok(parsed) if parsed.has_something(&text) => Outcome::Parsed(Box::new(parsed)),
-                Ok(_) => return Looked { kind: Some(kind), bytes, kept: None },
+                Ok(_) => return Looked::silent(Some(kind), bytes),
                 Err(_) => Outcome::Unreadable { message: BUG.to_string(), recognised: true },
             };
             let kept = Kept { shown, relative, kind, role, named, text: text.into(), outcome };
-            Looked { kind: Some(kind), bytes, kept: Some(kept) }
+            Looked { kept: Some(kept), ..Looked::silent(Some(kind), bytes) }
         }
     }
 }

@@ -22,13 +22,7 @@ impl Globs {
                 pattern: written.to_string(),
                 message: error.kind().to_string(),
             };
-            let bare = written.trim_start_matches("./").trim_end_matches('/');
-            let anchored = match bare.strip_prefix('/') {
-                Some(rest) => rest.to_string(),
-                None if bare.contains('/') => bare.to_string(),
-                None => format!("**/{bare}"),
-            };
-            set.add(GlobBuilder::new(&anchored).literal_separator(true).build().map_err(wrong)?);
+            set.add(GlobBuilder::new(&anchored(written)).literal_separator(true).build().map_err(wrong)?);
         }
         let whole = |error: globset::Error| ScanError::Glob { pattern: String::new(), message: error.to_string() };
         let written = patterns.iter().map(|pattern| pattern.as_ref().to_string()).collect();
@@ -49,6 +43,16 @@ impl Globs {
     pub fn which(&self, path: &str) -> Option<&str> {
         let first = folders(path).filter_map(|part| self.0.matches(part).into_iter().min()).min()?;
         self.1.get(first).map(String::as_str)
+    }
+}
+
+/// A pattern as a glob over whole paths: without a `/` in it, it stands at any depth.
+pub(crate) fn anchored(written: &str) -> String {
+    let bare = written.trim_start_matches("./").trim_end_matches('/');
+    match bare.strip_prefix('/') {
+        Some(rest) => rest.to_string(),
+        None if bare.contains('/') => bare.to_string(),
+        None => format!("**/{bare}"),
     }
 }
 

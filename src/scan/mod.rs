@@ -13,6 +13,7 @@ mod contents;
 mod data;
 mod disk;
 mod globs;
+mod left_out;
 mod place;
 mod walk;
 
@@ -29,9 +30,11 @@ use crate::source::{FileId, Source, Sources, Span};
 use code::{Code, CodeFile, Manifest, Reader};
 use data::{Kept, Looked};
 pub use globs::Globs;
+pub(crate) use globs::anchored;
+pub use left_out::{LeftOut, LeftOutBy};
 use walk::Candidate;
-pub(crate) use walk::whole;
-pub use walk::{LeftOut, LeftOutBy, slashes};
+pub use walk::slashes;
+pub(crate) use walk::{SKIPPED, whole};
 
 /// What to scan, and how.
 #[derive(Clone, Debug)]
@@ -105,6 +108,8 @@ pub struct Counts {
     pub tests: usize,
     /// Paths that were named and are left out all the same.
     pub left_out: Vec<LeftOut>,
+    /// Files in languages that are not read, below the named folders.
+    pub unread: BTreeMap<&'static str, usize>,
 }
 
 impl Counts {
@@ -182,18 +187,20 @@ pub fn scan(settings: &ScanSettings) -> Result<Scan, ScanError> {
         .stack_size(languages::STACK)
         .build()
         .map_err(|error| ScanError::Threads(error.to_string()))?;
-    let (mut candidates, left_out) = walk::candidates(settings, &include, &exclude)?;
-    let mut counts = Counts { left_out, ..Counts::default() };
+    let walk::Walked { mut candidates, left_out, unread } = walk::walk(settings, &include, &exclude)?;
+    let mut counts = Counts { left_out, unread, ..Counts::default() };
     if !settings.include_tests {
         let all = candidates.len();
         candidates.retain(|candidate| candidate.role != Role::Test);
         counts.tests = all - candidates.len();
     }
     let mut stdin = settings.stdin.as_ref().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
-    if let Some((name, _)) = stdin
-        && let Some(by) = walk::why_not_taken(name, &include, &exclude, false)
-    {
-        counts.left_out.push(LeftOut { path: name.to_string(), by });
+    let by = |name: &str| {
+        let patterns = walk::why_not_taken(name, &include, &exclude, false);
+        patterns.or_else(|| place::language(name).map(LeftOutBy::Language))
+    };
+    if let Some((name, by)) = stdin.and_then(|(name, _)| Some((name, by(name)?))) {
+        counts.left_out.push(LeftOut::new(name, by));
         stdin = None;
     }
     let (data_stdin, code_stdin) =
@@ -208,6 +215,7 @@ pub fn scan(settings: &ScanSettings) -> Result<Scan, ScanError> {
     let mut kept = Vec::new();
     for looked in looked {
         counts.add(looked.kind, looked.bytes);
+        counts.left_out.extend(looked.left_out);
         kept.extend(looked.kept);
     }
     Ok(pool.install(|| put_together(kept, code, counts, settings, &environments)))

@@ -117,6 +117,53 @@ pub fn kind_by_shape(text: &str) -> FileKind {
     if text.starts_with(['{', '[']) && !text.starts_with("{{") { FileKind::Json } else { FileKind::Yaml }
 }
 
+/// Whether a file's name has an ending, which says something even where nobody here knows what.
+pub fn has_ending(path: &str) -> bool {
+    let (_, name) = segments(path);
+    name.trim_start_matches('.').contains('.')
+}
+
+/// The language that a file is written in, from its name, if it is one that is not read.
+pub fn language(path: &str) -> Option<&'static str> {
+    let (_, name) = segments(path);
+    let (_, ending) = name.rsplit_once('.')?;
+    let ending = ending.to_ascii_lowercase();
+    UNREAD.iter().find(|(_, endings)| endings.contains(&ending.as_str())).map(|(language, _)| *language)
+}
+
+/// Languages that are not read, with how the names of their files end.
+const UNREAD: [(&str, &[&str]); 20] = [
+    ("C", &["c", "h"]),
+    ("C#", &["cs"]),
+    ("C++", &["cc", "cpp", "cxx", "hpp"]),
+    ("Clojure", &["clj"]),
+    ("Dart", &["dart"]),
+    ("Elixir", &["ex", "exs"]),
+    ("F#", &["fs"]),
+    ("Go", &["go"]),
+    ("Groovy", &["groovy"]),
+    ("Java", &["java"]),
+    ("JavaScript", &["js", "jsx", "mjs", "cjs"]),
+    ("Kotlin", &["kt", "kts"]),
+    ("PHP", &["php"]),
+    ("Perl", &["pl", "pm"]),
+    ("Python", &["py"]),
+    ("Ruby", &["rb"]),
+    ("Scala", &["scala"]),
+    ("Swift", &["swift"]),
+    ("Terraform", &["tf"]),
+    ("TypeScript", &["ts", "tsx", "mts", "cts"]),
+];
+
+/// Whether text without a name is Rust: a line begins with the head of a function or of an implementation, and there are
+/// braces at the ends of lines. In data such a line is indented, as all text within it is.
+pub fn is_rust(text: &str) -> bool {
+    const HEADS: [&str; 8] =
+        ["fn ", "async fn ", "pub fn ", "pub async fn ", "impl ", "impl<", "pub(crate) fn ", "pub(crate) async fn "];
+    let is_head = |line: &str| HEADS.iter().any(|head| line.starts_with(head));
+    text.lines().any(is_head) && text.lines().any(|line| line.trim_end().ends_with(['{', '}']))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,6 +205,34 @@ mod tests {
         assert_eq!(role("docs/a.yaml"), Role::Example);
         for path in ["overlays/test/mesh.yaml", "latest/a.yaml", "contest.yaml", "appsettings.Test.json", "spec.yaml"] {
             assert_eq!(role(path), Role::Production, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_name_says_in_which_language_a_file_is_that_is_not_read() {
+        assert_eq!(language("a/client.py"), Some("Python"));
+        assert_eq!(language("A.GO"), Some("Go"));
+        for path in ["a.rs", "a.yaml", "notes.txt", "py", "a.py/b", ".go/a", "", "a."] {
+            assert_eq!(language(path), None, "{path}");
+        }
+        assert!(has_ending("a/b.txt") && has_ending(".a.txt"));
+        assert!(!has_ending("a.b/c") && !has_ending("<stdin>") && !has_ending(".envrc"));
+    }
+
+    #[test]
+    fn rust_is_known_by_the_heads_of_its_functions() {
+        assert!(is_rust("use backon::Retryable;\n\npub async fn get() -> Result<()> {\n}\n"));
+        assert!(is_rust("impl<T> Client<T> {\n    fn get(&self) {}\n}\n"));
+        for text in [
+            "",
+            "fn: 1\n",
+            "services: {\n  web: {}\n}\n",
+            "fn main",
+            "# fn x() {\na: 1\n",
+            "a: |\n  fn main() {\n  }\n",
+            "{\"fn \": {}}",
+        ] {
+            assert!(!is_rust(text), "{text}");
         }
     }
 

@@ -275,4 +275,64 @@ fn a_named_path_that_is_left_out_is_told_with_what_leaves_it_out() {
     assert_eq!(with("", &[]), (1, String::new()));
 }
 
+#[test]
+fn files_of_kinds_that_are_not_read_are_told_and_not_counted() {
+    let files = [
+        ("a.py", TALKS),
+        ("b.py", "x = 1\n"),
+        ("c.go", ""),
+        ("notes.txt", "todo: nothing\n\tat all\n"),
+        ("known.conf", TALKS),
+        ("bare", "a: 1\n"),
+        ("tests/d.py", ""),
+        ("out/e.py", ""),
+    ];
+    let folder = Folder::new(&files);
+    let scan = |paths: &[&str]| {
+        let paths = paths.iter().map(|path| folder.0.join(path)).collect();
+        let exclude = vec!["out".to_string()];
+        scan(&ScanSettings { paths, exclude, ..folder.settings() }).unwrap().counts
+    };
+    let below = format!("{}/", slashes(&folder.0));
+    let told = |counts: &Counts| -> Vec<String> {
+        counts.left_out.iter().map(|left_out| left_out.to_string().replace(&below, "")).collect()
+    };
+    let counts = scan(&["a.py", "c.go", "b.py", "notes.txt", "known.conf", "bare"]);
+    assert_eq!(
+        told(&counts),
+        [
+            "a.py and 1 more are not read: Python is not read yet; Rust, YAML, JSON and TOML are",
+            "c.go is not read: Go is not read yet; Rust, YAML, JSON and TOML are",
+            "notes.txt is not read: neither its name nor what it holds is YAML, JSON, TOML or Rust that is known here",
+        ]
+    );
+    assert_eq!(counts.files, BTreeMap::from([(FileKind::Yaml, 2)]));
+    // In a folder nobody named them: they are counted, but for test code and what is left out.
+    let counts = scan(&[""]);
+    assert_eq!((told(&counts), counts.files.len()), (Vec::new(), 0));
+    assert_eq!(counts.unread, BTreeMap::from([("Go", 1), ("Python", 2)]));
+}
+
+#[test]
+fn standard_input_of_a_kind_that_is_not_read_says_so() {
+    let folder = Folder::new(&[]);
+    let with = |name: &str, text: &str| {
+        let stdin = Some((name.to_string(), text.as_bytes().to_vec()));
+        let counts = scan(&ScanSettings { paths: Vec::new(), stdin, ..folder.settings() }).unwrap().counts;
+        (counts.total(), counts.left_out.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    };
+    let rust = "pub fn get() {\n}\n";
+    assert_eq!(with("x.py", "").1, "x.py is not read: Python is not read yet; Rust, YAML, JSON and TOML are");
+    assert_eq!(
+        with("<stdin>", rust),
+        (
+            0,
+            "<stdin> is not read: it looks like Rust; `--stdin-filename src/lib.rs` says which file it stands for"
+                .into()
+        )
+    );
+    assert_eq!(with("src/lib.rs", rust), (1, String::new()));
+    assert_eq!(with("<stdin>", "a: 1\n"), (1, String::new()));
+}
+
 mod code;

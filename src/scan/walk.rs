@@ -3,7 +3,7 @@
 //! The crate `ignore` walks and not `walkdir`: it reads .gitignore files as git does, and on all cores. Tests, which walk
 //! explicit trees, use `walkdir`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 
@@ -11,13 +11,14 @@ use ignore::gitignore::Gitignore;
 use ignore::{Match, WalkBuilder, WalkState};
 
 use super::globs::Globs;
+use super::left_out::{LeftOut, LeftOutBy, folded};
 use super::{ScanError, ScanSettings, place};
 use crate::facts::words::in_words;
 use crate::facts::{FileKind, Role};
 use crate::read::code::Language;
 
 /// Folders that hold what others wrote or tools made.
-const SKIPPED: [&str; 4] = ["target", "node_modules", "vendor", ".git"];
+pub(crate) const SKIPPED: [&str; 4] = ["target", "node_modules", "vendor", ".git"];
 
 /// The ignore file of our own.
 const IGNORE_FILE: &str = ".retrylintignore";
@@ -48,46 +49,23 @@ impl Candidate {
     }
 }
 
-/// A path that was named and is not looked at all the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// As named.
-    pub path: String,
-    /// What leaves it out.
-    pub by: LeftOutBy,
+/// What there is below the named paths.
+#[derive(Debug, Default)]
+pub struct Walked {
+    /// All files that may hold configuration or code, by path, each once.
+    pub candidates: Vec<Candidate>,
+    /// The named paths that are left out.
+    pub left_out: Vec<LeftOut>,
+    /// How many files there are in languages that are not read.
+    pub unread: BTreeMap<&'static str, usize>,
 }
 
-/// What leaves out a named path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LeftOutBy {
-    /// This pattern of `exclude`.
-    Exclude(String),
-    /// It is among nothing that `include` takes.
-    Include,
-    /// An ignore file of ours: the line, and which file.
-    IgnoreFile(String, String),
-}
-
-impl std::fmt::Display for LeftOut {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let path = &self.path;
-        match &self.by {
-            LeftOutBy::Exclude(pattern) => write!(f, "{path} is not read: `exclude` in retrylint.toml has `{pattern}`"),
-            LeftOutBy::Include => write!(f, "{path} is not read: no pattern of `include` in retrylint.toml takes it"),
-            LeftOutBy::IgnoreFile(pattern, file) => write!(f, "{path} is not read: {file} has `{pattern}`"),
-        }
-    }
-}
-
-/// All files below the named paths that may hold configuration, by path, each once; and the named paths that are left out.
-pub fn candidates(
-    settings: &ScanSettings,
-    include: &Globs,
-    exclude: &Globs,
-) -> Result<(Vec<Candidate>, Vec<LeftOut>), ScanError> {
+/// Walks the named paths.
+pub fn walk(settings: &ScanSettings, include: &Globs, exclude: &Globs) -> Result<Walked, ScanError> {
     let mut roots = Roots::new(settings);
     let mut found = Vec::new();
     let mut left_out = Vec::new();
+    let mut unread: BTreeMap<&'static str, usize> = BTreeMap::new();
     for root in &settings.paths {
         let about = std::fs::metadata(root)
             .map_err(|error| ScanError::Path { path: root.display().to_string(), message: in_words(&error) })?;
@@ -98,17 +76,36 @@ pub fn candidates(
         let is_judged = !about.is_dir() || whole(&roots.here, root).starts_with(&roots.base);
         let by = ignored
             .or_else(|| is_judged.then(|| why_not_taken(&named.relative, include, exclude, about.is_dir())).flatten());
+        let by = by.or_else(|| place::language(&named.shown).filter(|_| !about.is_dir()).map(LeftOutBy::Language));
         if let Some(by) = by {
-            left_out.push(LeftOut { path: named.shown, by });
+            left_out.push(LeftOut::new(named.shown, by));
             continue;
         }
         if about.is_dir() {
-            folder(root, settings, &roots, &mut found);
+            let Below { files: mut below, others } = folder(root, settings, &roots);
+            for (relative, language) in others {
+                if why_not_taken(&relative, include, exclude, false).is_none() {
+                    *unread.entry(language).or_default() += 1;
+                }
+            }
+            below.sort_by(|a, b| a.shown.cmp(&b.shown));
+            let mut first = None;
+            below.retain(|file| match why_not_taken(&file.relative, include, exclude, false) {
+                Some(by) => {
+                    first.get_or_insert(by);
+                    false
+                }
+                None => true,
+            });
+            // Who asks for a folder and hears of no file in it must hear why.
+            if let Some(by) = first.filter(|_| below.is_empty()) {
+                left_out.push(LeftOut::new(named.shown, LeftOutBy::Below(Box::new(by))));
+            }
+            found.append(&mut below);
         } else {
             found.push(Candidate { named: true, role: Role::Production, ..named });
         }
     }
-    found.retain(|candidate| why_not_taken(&candidate.relative, include, exclude, false).is_none());
     // Of two ways to one file, the one that names it.
     found.sort_by(|a, b| (!a.named, &a.shown).cmp(&(!b.named, &b.shown)));
     // Below one folder no file is met twice, since links are not followed.
@@ -117,13 +114,12 @@ pub fn candidates(
         found.retain(|file| seen.insert(file.path.canonicalize().unwrap_or_else(|_| file.path.clone())));
     }
     found.sort_by(|a, b| a.shown.cmp(&b.shown));
-    Ok((found, left_out))
+    Ok(Walked { candidates: found, left_out: folded(left_out), unread })
 }
 
 /// The files of code below a folder that nobody named: what is scanned may refer to what stands in them.
 pub fn beside(root: &Path, settings: &ScanSettings) -> Vec<Candidate> {
-    let mut found = Vec::new();
-    folder(root, settings, &Roots::new(settings), &mut found);
+    let mut found = folder(root, settings, &Roots::new(settings)).files;
     found.retain(|file| file.is_code() && file.role != Role::Test && file.problem.is_none());
     found
 }
@@ -201,7 +197,16 @@ pub fn whole(here: &Path, path: &Path) -> PathBuf {
     whole
 }
 
-fn folder(root: &Path, settings: &ScanSettings, roots: &Roots, found: &mut Vec<Candidate>) {
+/// What lies below a folder, in no order.
+#[derive(Default)]
+struct Below {
+    /// What may be read.
+    files: Vec<Candidate>,
+    /// What is written in other languages, test code left out: the path that patterns judge, and the language.
+    others: Vec<(String, &'static str)>,
+}
+
+fn folder(root: &Path, settings: &ScanSettings, roots: &Roots) -> Below {
     let follow = settings.follow_ignore_files;
     let mut walk = WalkBuilder::new(root);
     // No links are followed: a loop ends nowhere, and a file seen twice would be two.
@@ -221,25 +226,29 @@ fn folder(root: &Path, settings: &ScanSettings, roots: &Roots, found: &mut Vec<C
     if follow {
         walk.add_custom_ignore_filename(IGNORE_FILE);
     }
-    let all = Mutex::new(Vec::new());
+    let all = Mutex::new(Below::default());
     walk.build_parallel().run(|| {
         Box::new(|entry| {
             let candidate = match entry {
                 Ok(entry) => {
                     let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                    is_file.then(|| roots.candidate(root, entry.into_path())).filter(|file| file.kind.is_some())
+                    is_file.then(|| roots.candidate(root, entry.into_path()))
                 }
                 Err(error) => unreadable(&error, root, roots),
             };
-            if let Some(candidate) = candidate
-                && let Ok(mut all) = all.lock()
-            {
-                all.push(candidate);
+            if let (Some(candidate), Ok(mut all)) = (candidate, all.lock()) {
+                if candidate.kind.is_some() || candidate.problem.is_some() {
+                    all.files.push(candidate);
+                } else if let Some(language) =
+                    place::language(&candidate.shown).filter(|_| candidate.role != Role::Test)
+                {
+                    all.others.push((candidate.relative, language));
+                }
             }
             WalkState::Continue
         })
     });
-    found.append(&mut all.into_inner().unwrap_or_default());
+    all.into_inner().unwrap_or_default()
 }
 
 fn unreadable(error: &ignore::Error, root: &Path, roots: &Roots) -> Option<Candidate> {
@@ -254,7 +263,9 @@ fn unreadable(error: &ignore::Error, root: &Path, roots: &Roots) -> Option<Candi
         return None;
     }
     let problem = Some(in_words(cause));
-    Some(Candidate { kind: None, problem, ..roots.candidate(root, path.clone()) })
+    // Whoever names a folder wants to know whether it can be read.
+    let named = path == root;
+    Some(Candidate { kind: None, problem, named, ..roots.candidate(root, path.clone()) })
 }
 
 /// A path as shown: relative to where the run started if it lies below, `/` between its parts.

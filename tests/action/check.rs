@@ -221,7 +221,7 @@ fn a_file_name_is_no_command() {
         assert_eq!(counted(&done, &["findings", "errors"]), ["1", "0"]);
     }
     // What cannot be read is named in an error, by the runner's rules as well.
-    for (path, shown) in [("no\r##[add-path]x", "no␍##[add-path]x"), ("50%0A::error::", "50%250A::error::")] {
+    for (path, shown) in [("no\r##[add-path]x", "no␍♯#[add-path]x"), ("50%0A::error::", "50%250A::error::")] {
         let done = Job::new(&Folder::new("action-hostile-path", &[])).input("path", path).run();
         let [command] = commands(&done.log)[..] else { panic!("{}", done.log) };
         let start = "::error title=retrylint::retrylint could not check (exit status 2): error: cannot read ";

@@ -102,6 +102,13 @@ fn add(map: &mut HashMap<String, Only>, key: String, id: Id) {
     }
 }
 
+/// All that a name may be compared by: its words, those that say which, and both without the `I` of an interface.
+pub(super) fn likenesses(name: &str) -> Vec<String> {
+    let all = words(name);
+    let bare = all.get(1..).filter(|rest| !rest.is_empty() && all.first().is_some_and(|word| word == "i"));
+    [Some(&*all), bare].into_iter().flatten().flat_map(|words| [words.concat(), stem(words).concat()]).collect()
+}
+
 /// `payments.base-url`, `PAYMENTS_BASE_URL` and `PaymentsBaseUrl` alike: payments, base, url.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
@@ -142,6 +149,13 @@ mod tests {
 
     fn key(name: &str) -> String {
         stem(&words(name)).concat()
+    }
+
+    #[test]
+    fn a_name_is_compared_by_all_that_it_may_mean() {
+        assert_eq!(likenesses("IPaymentsClient"), ["ipaymentsclient", "ipayments", "paymentsclient", "payments"]);
+        assert_eq!(likenesses("ledger"), ["ledger", "ledger"]);
+        assert_eq!(likenesses("i"), ["i", "i"]);
     }
 
     #[test]

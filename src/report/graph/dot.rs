@@ -51,12 +51,12 @@ pub fn render(views: &[View<'_>]) -> String {
 /// A quoted identifier: nothing in it ends the quotes, and what looks like an escape of DOT (`\N`, `\G`) is none.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
-    for c in text.chars() {
+    for (at, c) in text.char_indices() {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
-            c => out.push(crate::report::text::visible(c).unwrap_or(c)),
+            c => out.push(crate::report::text::shown_at(text, at).unwrap_or(c)),
         }
     }
     out.push('"');

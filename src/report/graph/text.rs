@@ -22,16 +22,12 @@ pub fn render(views: &[View<'_>], facts: &Facts, sources: &Sources, look: Look) 
             out.push('\n');
         }
         if view.nodes.is_empty() {
-            out.push_str(&format!("{}\n", text::line(&view.nothing)));
+            push_wrapped(&text::line(&view.nothing), look, &mut out);
             continue;
         }
         if let Some(class) = view.class {
-            out.push_str(&format!(
-                "if every failure is {} ({}){}\n",
-                class.name(),
-                class.describe(),
-                what_is_counted(class)
-            ));
+            let (name, is) = (class.name(), class.describe());
+            push_wrapped(&format!("if every failure is {name} ({is}){}", what_is_counted(class)), look, &mut out);
         }
         out.push_str(&services(view, look));
         for call in view.calls() {
@@ -39,10 +35,20 @@ pub fn render(views: &[View<'_>], facts: &Facts, sources: &Sources, look: Look) 
             push_call(&call, view, (facts, sources), look, &mut out);
         }
         for note in &view.system.net.notes {
-            out.push_str(&format!("\nnote: {}\n", text::line(note)));
+            out.push('\n');
+            push_wrapped(&format!("note: {}", text::line(note)), look, &mut out);
         }
     }
     out
+}
+
+/// Adds a text, its further lines indented.
+fn push_wrapped(body: &str, look: Look, out: &mut String) {
+    for (row, line) in text::wrap(body, look.width.saturating_sub(2)).iter().enumerate() {
+        out.push_str(if row == 0 { "" } else { "  " });
+        out.push_str(line);
+        out.push('\n');
+    }
 }
 
 /// What load means for failures in which nothing arrives (contracts.md D-5).
@@ -115,15 +121,21 @@ fn push_call(call: &Shown<'_>, view: &View<'_>, (facts, sources): (&Facts, &Sour
     let paint = Paint(look.colour);
     let from = call.from.map_or("(any)", |node| &node.display);
     let arrow = format!("{} → {}", text::line(from), text::line(&call.to.display));
-    out.push_str(&paint.tone(Tone::Strong, &arrow));
+    let mut said = arrow.clone();
     if call.edge.per_request != 1.0 {
-        out.push_str(&format!(", {} calls per request", words::factor(call.edge.per_request)));
+        said.push_str(&format!(", {} calls per request", words::factor(call.edge.per_request)));
     }
     if let Some((class, factor)) = call.tries(view) {
         let least = how_sure(!factor.unknown.is_empty(), factor.about);
-        out.push_str(&format!(": {least}{}× for {} ({})", factor.tries, class.name(), class.describe()));
+        said.push_str(&format!(": {least}{}× for {} ({})", factor.tries, class.name(), class.describe()));
     }
-    out.push('\n');
+    let mut head = String::new();
+    push_wrapped(&said, look, &mut head);
+    // What is broken within the names stays as it is.
+    match head.strip_prefix(&arrow) {
+        Some(rest) => out.push_str(&format!("{}{rest}", paint.tone(Tone::Strong, &arrow))),
+        None => out.push_str(&head),
+    }
     if policies_of(call.edge, facts).next().is_none() {
         out.push_str("  nobody retries\n");
     }
@@ -131,6 +143,9 @@ fn push_call(call: &Shown<'_>, view: &View<'_>, (facts, sources): (&Facts, &Sour
         push_layer(layer, facts, sources, look, out);
     }
 }
+
+/// Columns before what is said of a policy.
+const INDENT: usize = 18;
 
 /// One line for each policy; alternatives begin with `or`.
 fn push_layer(layer: &Layer, facts: &Facts, sources: &Sources, look: Look, out: &mut String) {
@@ -141,10 +156,19 @@ fn push_layer(layer: &Layer, facts: &Facts, sources: &Sources, look: Look, out: 
             let place = sources.get(nest.site.file).map_or_else(String::new, |source| {
                 format!("{}:{}", text::line(&source.path), source.position(nest.site.start).line)
             });
-            let said = format!("  {lead:<15} {}", policy_in_words(policy));
+            let said = text::wrap(&policy_in_words(policy), look.width.saturating_sub(INDENT));
+            let mut last = INDENT;
+            for (row, line) in said.iter().enumerate() {
+                out.push_str(&if row == 0 {
+                    format!("  {lead:<15} {line}")
+                } else {
+                    format!("\n{:INDENT$}{line}", "")
+                });
+                last = INDENT + text::width(line);
+            }
             // Where both do not fit, the place has a line of its own, which can still be clicked.
-            let fits = text::width(&said) + 2 + text::width(&place) <= look.width;
-            out.push_str(&if fits { format!("{said}  {place}\n") } else { format!("{said}\n  {:15} {place}\n", "") });
+            let fits = last + 2 + text::width(&place) <= look.width;
+            out.push_str(&if fits { format!("  {place}\n") } else { format!("\n{:INDENT$}{place}\n", "") });
             lead = "";
         }
         lead = if lead.is_empty() { "  or" } else { lead };

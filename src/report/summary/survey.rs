@@ -32,6 +32,7 @@ pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], find
         files: looked.files.clone(),
         test_files: looked.tests,
         left_out: looked.left_out.iter().map(ToString::to_string).collect(),
+        unread: looked.unread.clone(),
         services: services.len(),
         calls: calls.len(),
         policies: facts.policies.iter().filter(|policy| is_listed(policy)).count(),

@@ -8,6 +8,7 @@ fn summary() -> Summary {
     Summary {
         findings: Counts { errors: 3, warnings: 5, suppressed: 1, grouped: 2, pedantic: 4, ..Counts::default() },
         test_files: 0,
+        unread: BTreeMap::new(),
         left_out: Vec::new(),
         files: [(FileKind::Yaml, 1033), (FileKind::Json, 1)].into(),
         services: 12,

@@ -64,7 +64,7 @@ fn without_retries_the_mesh_retries_twice() {
     let text = with("timeout: 3s");
     let policy = policy(&text);
     assert_eq!((policy.kind, known(&policy.attempts)), (PolicyKind::Default, Attempts::Times(3)));
-    assert!(is_default(&policy.attempts, "Istio 1.24"));
+    assert!(is_default(&policy.attempts, "Istio 1.31"));
     assert_eq!(known(&policy.retries_on), default_classes());
     assert_eq!(policy.names_classes, Classes::NONE);
     assert_eq!(known(&policy.total.limit), Limit::At(ms(3000)));
@@ -74,7 +74,7 @@ fn without_retries_the_mesh_retries_twice() {
 #[test]
 fn before_1_24_the_default_retries_503_too() {
     let policy = &facts_at("a.yaml", &with("timeout: 3s"), (1, 23)).policies[0];
-    assert!(is_default(&policy.attempts, "Istio before 1.24"));
+    assert!(is_default(&policy.attempts, "Istio 1.23"));
     assert_eq!(known(&policy.retries_on), default_classes().or(Classes::of(&[Class::Overload])));
 }
 
