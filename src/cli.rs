@@ -16,7 +16,7 @@ use help::{EXAMPLES, EXIT, MORE, TEMPLATE};
 
 pub use adopt::{Adoption, Completions, Config, ConfigFormat, Init, Limits, Man};
 
-/// Finds retry storms before they happen: what an outage would do to the services described here
+/// Finds retry storms before they happen: what an outage would do
 #[derive(Debug, Parser)]
 #[command(
     name = "retrylint",
@@ -194,13 +194,15 @@ pub struct Rules {
 /// What is read.
 #[derive(Debug, Args)]
 pub struct Input {
-    /// Files and folders; - reads one file from standard input [default: .]
+    /// Files and folders; - is standard input [default: .]
     ///
     /// A file that is named is read where it holds what is known here, even if its name does not say so; each file is read
     /// once, whatever paths lead to it.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// The configuration file [default: the nearest retrylint.toml upwards]
+    /// The configuration file
+    ///
+    /// Without it, the nearest retrylint.toml upwards from the first path.
     #[arg(long, value_name = "FILE", conflicts_with = "isolated", help_heading = "Input")]
     pub config: Option<PathBuf>,
     /// Without any configuration file
@@ -243,14 +245,15 @@ pub struct Terminal {
         hide_default_value = true,
         hide_possible_values = true,
         value_name = "WHEN",
+        hide_short_help = true,
         help_heading = "Terminal"
     )]
     pub color: Color,
     /// No summary
-    #[arg(long, short, help_heading = "Terminal")]
+    #[arg(long, short, hide_short_help = true, help_heading = "Terminal")]
     pub quiet: bool,
     /// Suppressed findings too
-    #[arg(long, short, conflicts_with = "quiet", help_heading = "Terminal")]
+    #[arg(long, short, conflicts_with = "quiet", hide_short_help = true, help_heading = "Terminal")]
     pub verbose: bool,
     /// No progress line
     #[arg(long, hide_short_help = true, help_heading = "Terminal")]

@@ -271,7 +271,12 @@ fn help_fits_a_hundred_columns() {
         assert_eq!(run.status, 0);
         assert!(run.stdout.lines().all(|line| line.chars().count() <= 100), "{}", run.stdout);
     }
-    assert!(folder.run(&["-h"]).stdout.starts_with("Examples:"));
+    // One screen, examples first and none of them wrapped.
+    let screen: Run = folder.command(&["-h"]).env("COLUMNS", "80").output().unwrap().into();
+    let examples = screen.stdout.lines().skip(1).take_while(|line| !line.is_empty());
+    assert!(screen.stdout.starts_with("Examples:"));
+    assert_eq!(examples.filter(|line| line.starts_with("  retrylint")).count(), 6, "{}", screen.stdout);
+    assert!(screen.stdout.lines().count() <= 55, "{}", screen.stdout);
     // The word does what the option does.
     assert_eq!(folder.run(&["help"]).stdout, folder.run(&["--help"]).stdout);
     for command in ["check", "graph", "explain"] {

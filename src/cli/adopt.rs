@@ -10,9 +10,9 @@ use super::{amplification, tries};
 /// What is known already, and what is new.
 #[derive(Debug, Args)]
 pub struct Adoption {
-    /// Known findings, which do not count: written by --write-baseline
+    /// Known findings, which do not count
     ///
-    /// Without it, `baseline` in retrylint.toml names the file. A known finding is marked and counted in the summary.
+    /// Written by --write-baseline. Without it, `baseline` in retrylint.toml names the file. A known finding is marked and counted in the summary.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Adoption")]
     pub baseline: Option<PathBuf>,
     /// Write what this run finds as the baseline
@@ -38,9 +38,9 @@ pub struct Adoption {
         help_heading = "Adoption"
     )]
     pub prune_baseline: Option<PathBuf>,
-    /// Only findings on lines that changed since a git revision
+    /// Only findings on lines changed since a revision
     ///
-    /// Everything is still read, since a finding may rest on a file that did not change. What is not committed counts as
+    /// A revision of git. Everything is still read, since a finding may rest on a file that did not change. What is not committed counts as
     /// changed. `main...` is where this branch left main.
     #[arg(long, value_name = "REV", conflicts_with_all = ["write_baseline", "prune_baseline"], help_heading = "Adoption")]
     pub since: Option<String>,
@@ -58,12 +58,12 @@ pub struct Limits {
     ///
     /// How many requests one request may become at any service. More than error-amplification in retrylint.toml (10) is an
     /// error; a larger value here raises that too.
-    #[arg(long, value_name = "N", value_parser = amplification, help_heading = "Findings")]
+    #[arg(long, value_name = "N", value_parser = amplification, hide_short_help = true, help_heading = "Findings")]
     pub max_amplification: Option<f64>,
     /// Tries that one policy may make [default: 6]
     ///
     /// All tries, the first included.
-    #[arg(long, value_name = "N", value_parser = tries, help_heading = "Findings")]
+    #[arg(long, value_name = "N", value_parser = tries, hide_short_help = true, help_heading = "Findings")]
     pub max_attempts: Option<u64>,
 }
 

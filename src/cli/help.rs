@@ -10,17 +10,18 @@ pub const TEMPLATE: &str = "{before-help}{about}
 /// What one would try first.
 pub const EXAMPLES: &str = "\
 Examples:
-  retrylint                                 check everything below this folder
-  retrylint deploy services.yaml            check a folder and a file
-  retrylint --format sarif > out.sarif      for code scanning; the summary goes to standard error
-  retrylint policies                        every retry policy with its effective values
-  retrylint graph --path web..ledger        who calls whom on the way, and how often
-  retrylint explain retry-amplification     what a rule means and what to do about it
+  retrylint                              check everything below this folder
+  retrylint deploy services.yaml         check a folder and a file
+  retrylint --format sarif > out.sarif   for code scanning
+  retrylint policies                     every retry policy, with its values
+  retrylint graph --path web..ledger     who calls whom on the way, how often
+  retrylint explain retry-amplification  what a rule means, what to do about it
 ";
 
-/// What scripts want to know.
+/// What scripts want to know, and where the rest stands: this is one screen.
 pub const EXIT: &str = "\
-Exit status: 0 no finding at the --fail-on level, 1 findings, 2 wrong usage, configuration or path";
+Exit status: 0 nothing at the --fail-on level, 1 findings, 2 wrong usage
+More options (limits, baselines, colours), settings, variables: --help";
 
 /// What `--help` says beyond `-h`.
 pub const MORE: &str = "\
