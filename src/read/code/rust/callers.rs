@@ -341,3 +341,21 @@ impl Calls<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vocabulary_has_every_word_of_its_text_and_few_others() {
+        let words: Vec<String> = (0..300).map(|n| format!("word_{n}")).collect();
+        let text: String = words.iter().map(|word| format!("    self.{word}(Größe::new())?;\n")).collect();
+        let vocabulary = Vocabulary::of(&text);
+        assert!(words.iter().all(|word| vocabulary.may_hold(word)));
+        // Words beyond ASCII are not looked for.
+        assert!(vocabulary.may_hold("self") && vocabulary.may_hold("Größe") && vocabulary.may_hold("Länge"));
+        let others = (0..1000).filter(|n| vocabulary.may_hold(&format!("other_{n}"))).count();
+        assert!(others < 100, "{others}");
+        assert!(!Vocabulary::of("").may_hold("retry"));
+    }
+}

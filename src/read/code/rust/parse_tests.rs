@@ -116,6 +116,11 @@ struct Client;
 fn f(a: Pause, b: Own, c: inner::Far, d: Many<u8>) { retry(Own::new(), Pause::until(), Many::new()) }
 mod inner { pub type Far = super::Client; type Near = super::time::Instant; fn g(a: Near) { retry() } }
 impl Iterator for Client { type Item = u8; fn next(&mut self) {} }
+pin_project! { /// Held.
+    pub struct Pinned { #[pin] inner: u8 } }
+lazy! { static ref ONE: u8 = { fn hidden() {} 1 }; }
+made! { fn made() { fn hidden() {} } }
+fn h() { retry(Pinned::new(), made(), ONE, hidden()) }
 ";
     let names = |how: How, name: &str| -> Vec<String> {
         let unit = read_as(source, how).unit;
@@ -123,13 +128,18 @@ impl Iterator for Client { type Item = u8; fn next(&mut self) {} }
         let kinds = unit.below(function).map(|id| format!("{:?}", unit.kind(id)));
         kinds.map(|kind| kind.chars().filter(|char| !char.is_ascii_digit()).collect()).collect()
     };
-    for name in ["f", "g"] {
+    for name in ["f", "g", "h"] {
         assert_eq!(names(How::Ranges, name), names(How::Whole, name));
     }
     let all = names(How::Ranges, "f").concat() + &names(How::Ranges, "g").concat();
     for full in ["tokio::time::Sleep", "crate::m::Client::new", "crate::m::Client\"", "tokio::time::Instant"] {
         assert!(all.contains(full), "{full}: {all}");
     }
+    let defined = names(How::Ranges, "h").concat();
+    for full in ["crate::m::Pinned::new", "crate::m::made", "crate::m::ONE"] {
+        assert!(defined.contains(full), "{full}: {defined}");
+    }
+    assert!(!defined.contains("crate::m::hidden"), "{defined}");
     // The type that an impl is made of takes no impl with it.
     assert!(!shapes(&ranges(source).unit).contains("Iterator"));
 }

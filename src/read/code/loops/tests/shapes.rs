@@ -291,3 +291,30 @@ fn an_object_that_tries_counts_the_tries() {
     // The neighbour forgets to count: then only the kind of failure decides, and nothing says how often.
     assert_eq!(told("", body), "? fixed 500ms none");
 }
+
+#[test]
+fn a_comparison_that_is_passed_by_ends_nothing() {
+    let body = |range: &str, test: &str| {
+        format!(
+            "for i in {range} {{ if {test} {{ reseed(); }}
+               match get().await {{ Ok(body) => return Ok(body), Err(_) => sleep(Duration::from_secs(1)).await }} }} Err(e)"
+        )
+    };
+    check(&[
+        ("of three", &body("0..4", "i == 3"), "4 fixed 1s none"),
+        ("of many thousands", &body("0..65536", "i == 3"), "65536 fixed 1s none"),
+        ("of how many is not known", &body("0..given()", "i == 3"), "? fixed 1s none"),
+        ("without end", &body("0..", "i == 3"), "unbounded fixed 1s none"),
+        ("without end, again and again", &body("0..", "i % 3 == 0"), "unbounded fixed 1s none"),
+    ]);
+}
+
+#[test]
+fn a_count_that_is_still_on_its_way_ends_a_loop() {
+    check(&[(
+        "in steps of three",
+        "let mut n = 0; loop { match get().await { Ok(body) => return Ok(body), Err(e) => { n += 3; if n == 30 { return Err(e); } } }
+           sleep(Duration::from_secs(1)).await; }",
+        "10 fixed 1s none",
+    )]);
+}
