@@ -249,7 +249,7 @@ impl<'f> Linker<'f> {
             else {
                 continue;
             };
-            let Some(callee) = standing.callee.filter(|_| meets_any(standing)) else { continue };
+            let Some(callee) = standing.callee.filter(|_| standing.meets_any()) else { continue };
             for target in self.targets(standing, callee) {
                 if let Some(list) = candidates.get_mut(target.index()) {
                     list.push(Candidate { standing, policy });
@@ -459,22 +459,6 @@ impl Placed {
             site: None,
             is_sample: false,
         }
-    }
-}
-
-/// Whether a policy without a known caller meets its callee's edges: what stands between services does, code does not.
-fn meets_any(standing: &Standing) -> bool {
-    match standing.callers {
-        Callers::Members => true,
-        Callers::Unknown => matches!(
-            standing.position,
-            Position::ClientSidecar
-                | Position::Gateway
-                | Position::EgressGateway
-                | Position::ServerSidecar
-                | Position::CalleeInbound
-        ),
-        Callers::Call(_) | Callers::Service(_) => false,
     }
 }
 

@@ -29,6 +29,24 @@ pub(super) struct Standing {
     pub used: Option<usize>,
 }
 
+impl Standing {
+    /// Whether it meets its callee's edges without a known caller: what stands between services does, code does not.
+    pub fn meets_any(&self) -> bool {
+        match self.callers {
+            Callers::Members => true,
+            Callers::Unknown => matches!(
+                self.position,
+                Position::ClientSidecar
+                    | Position::Gateway
+                    | Position::EgressGateway
+                    | Position::ServerSidecar
+                    | Position::CalleeInbound
+            ),
+            Callers::Call(_) | Callers::Service(_) => false,
+        }
+    }
+}
+
 /// Who calls through a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Callers {
