@@ -47,6 +47,11 @@ pub enum Command {
     /// The call graph with tries, deadlines and amplification
     #[command(max_term_width = 100)]
     Graph(Graph),
+    /// The facts as one file, to be linked with those of other repositories
+    ///
+    /// Such a file is an input like any other: `retrylint check payments.json checkout.json`.
+    #[command(max_term_width = 100)]
+    Facts(Facts),
     /// A rule's page
     #[command(max_term_width = 100)]
     Explain(Explain),
@@ -180,6 +185,17 @@ pub struct Graph {
 }
 
 #[derive(Debug, Args)]
+pub struct Facts {
+    #[command(flatten)]
+    pub input: Input,
+    /// Write them to a file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub terminal: Terminal,
+}
+
+#[derive(Debug, Args)]
 pub struct Explain {
     /// The rule's id
     #[arg(value_name = "RULE")]
@@ -197,7 +213,8 @@ pub struct Rules {
 pub struct Input {
     /// Files and folders; - reads one file from standard input [default: .]
     ///
-    /// A file that is named is read whatever its name says; each file is read once, whatever paths lead to it.
+    /// A file that is named is read whatever its name says; each file is read once, whatever paths lead to it. What `retrylint
+    /// facts` wrote is read as what it was written of.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The configuration file [default: the nearest retrylint.toml upwards]

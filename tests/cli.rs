@@ -110,7 +110,9 @@ fn output_is_the_same_for_any_number_of_threads() {
     let files: Vec<(String, &str)> = (0..20).map(|n| (format!("s{n}/services.yaml"), NINE)).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
     let folder = Folder::new("threads", &files);
-    for arguments in [&["--format", "json"][..], &["policies", "--format", "json"], &["graph", "--format", "json"]] {
+    for arguments in
+        [&["--format", "json"][..], &["policies", "--format", "json"], &["graph", "--format", "json"], &["facts"]]
+    {
         let with = |threads: &str| folder.run(&[arguments, &["--threads", threads]].concat()).stdout;
         assert_eq!(with("1"), with("4"));
     }
@@ -265,7 +267,7 @@ fn rules_and_explain_print_the_pages() {
 fn help_fits_a_hundred_columns() {
     let folder = Folder::new("help", &[]);
     for arguments in
-        [&["-h"][..], &["--help"], &["check", "-h"], &["policies", "-h"], &["graph", "-h"], &["rules", "-h"]]
+        [&["-h"][..], &["--help"], &["check", "-h"], &["policies", "-h"], &["graph", "-h"], &["facts", "-h"]]
     {
         let run = folder.run(arguments);
         assert_eq!(run.status, 0);
@@ -290,6 +292,7 @@ fn hostile_names_and_contents_reach_the_terminal_as_pictures() {
         &["policies"],
         &["graph"],
         &["graph", "--format", "dot"],
+        &["facts"],
         &["b\u{1b}.yaml", "--pedantic"],
         &["no\u{1b}where"],
         &["graph", "--around", "\u{1b}"],

@@ -1,8 +1,12 @@
 //! `check --format json` (contracts.md D-19): every finding, with byte offsets and lines. Fields are added, never changed.
 
+mod rows;
+
 use std::io::Write;
 
 use serde::Serialize;
+
+use rows::Rows;
 
 use super::{Entry, Report, summary::Summary, text::visible};
 use crate::finding::{Label, Suppressed};
@@ -34,6 +38,17 @@ pub fn print(document: &impl Serialize) -> String {
 pub fn write(document: &impl Serialize, out: impl Write) -> std::io::Result<()> {
     let mut out = Escaping(out);
     serde_json::to_writer_pretty(&mut out, document)?;
+    out.0.write_all(b"\n")
+}
+
+/// A document of long lists, written as it comes about: two levels of it and their lists are laid out, and what stands in a list
+/// has a line of its own.
+///
+/// # Errors
+/// If `out` cannot be written to.
+pub fn write_rows(document: &impl Serialize, out: impl Write) -> std::io::Result<()> {
+    let mut out = Escaping(out);
+    document.serialize(&mut serde_json::Serializer::with_formatter(&mut out, Rows::default()))?;
     out.0.write_all(b"\n")
 }
 

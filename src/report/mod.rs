@@ -8,6 +8,7 @@ pub mod concise;
 mod details;
 #[cfg(test)]
 pub(crate) mod examples;
+pub mod facts;
 pub mod full;
 pub mod github;
 pub mod gitlab;

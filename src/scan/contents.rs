@@ -3,6 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
+use super::recorded;
+
+/// Bytes of a file that tell what it begins as.
+const HEAD: u64 = 1024;
+
 /// What a file holds.
 #[derive(Clone)]
 pub enum Contents {
@@ -38,6 +43,15 @@ pub fn read(path: &Path, max: u64, speaks: impl Fn(&str) -> bool) -> Contents {
         }
         Ok(_) => decode(bytes, speaks),
     }
+}
+
+/// How large a file may be, by how it begins, where others may have `max` bytes.
+pub fn largest(path: &Path, max: u64) -> u64 {
+    // What is no regular file is read once only.
+    let is_larger = std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() > max);
+    let mut head = Vec::new();
+    let read = || std::fs::File::open(path)?.take(HEAD).read_to_end(&mut head);
+    if is_larger && { read }().is_ok() { recorded::largest(&head, max) } else { max }
 }
 
 /// The same of bytes that are there already.

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::contents::{self, Contents};
+use super::recorded::{self, Recorded};
 use super::walk::Candidate;
-use super::{BUG, ScanSettings, place, problem};
+use super::{BUG, ScanError, ScanSettings, place, problem};
 use crate::facts::{Facts, FileKind, Role};
 use crate::read::{self, Parsed, Words};
 use crate::source::FileId;
@@ -32,13 +33,26 @@ pub struct Looked {
     pub kind: Option<FileKind>,
     pub bytes: u64,
     pub kept: Option<Kept>,
+    /// Of a file of facts that was named: what it tells.
+    pub recorded: Result<Option<Recorded>, ScanError>,
+}
+
+impl Looked {
+    fn new(kind: Option<FileKind>, bytes: u64, kept: Option<Kept>) -> Self {
+        Looked { kind, bytes, kept, recorded: Ok(None) }
+    }
 }
 
 /// Looks at a file.
 pub fn look(candidate: Candidate, settings: &ScanSettings) -> Looked {
     let contents = match &candidate.problem {
         Some(problem) => Contents::Unreadable { message: problem.clone(), matters: true, size: 0 },
-        None => contents::read(&candidate.path, settings.max_file_size, |text| Words::get().hold(text)),
+        None => {
+            let max = settings.max_file_size;
+            // Facts are read only of files that are named.
+            let max = if candidate.named { contents::largest(&candidate.path, max) } else { max };
+            contents::read(&candidate.path, max, |text| Words::get().hold(text))
+        }
     };
     judge(candidate, contents, settings)
 }
@@ -58,7 +72,8 @@ pub fn stdin(name: &str) -> Candidate {
 
 /// Looks at what came from standard input.
 pub fn look_at_stdin(name: &str, bytes: &[u8], settings: &ScanSettings) -> Looked {
-    let contents = contents::given(bytes, settings.max_file_size, |text| Words::get().hold(text));
+    let max = recorded::largest(bytes, settings.max_file_size);
+    let contents = contents::given(bytes, max, |text| Words::get().hold(text));
     judge(stdin(name), contents, settings)
 }
 
@@ -69,23 +84,28 @@ fn judge(candidate: Candidate, contents: Contents, settings: &ScanSettings) -> L
             let shown_kind = kind.unwrap_or(FileKind::Yaml);
             let outcome = Outcome::Unreadable { message, recognised: false };
             let keep = || Kept { shown, relative, kind: shown_kind, role, named, text: "".into(), outcome };
-            Looked { kind, bytes: size, kept: (matters || named).then(keep) }
+            Looked::new(kind, size, (matters || named).then(keep))
         }
         Contents::Text(text) => {
             let kind = kind.unwrap_or_else(|| place::kind_by_shape(&text));
+            if kind == FileKind::Json && recorded::is_one(&text) {
+                // One that nobody named describes again what lies around it.
+                let recorded = named.then(|| recorded::read(&shown, &text)).transpose();
+                return Looked { recorded, ..Looked::new(None, 0, None) };
+            }
             let bytes = text.len() as u64;
             // A named file is parsed in any case: whoever names it wants to know whether it can be read.
             if settings.prefilter && !named && !Words::get().hold(&text) {
-                return Looked { kind: Some(kind), bytes, kept: None };
+                return Looked::new(Some(kind), bytes, None);
             }
             let parsed = catch_unwind(AssertUnwindSafe(|| read::parse_file(&shown, kind, &text, named)));
             let outcome = match parsed {
                 Ok(parsed) if parsed.has_something(&text) => Outcome::Parsed(Box::new(parsed)),
-                Ok(_) => return Looked { kind: Some(kind), bytes, kept: None },
+                Ok(_) => return Looked::new(Some(kind), bytes, None),
                 Err(_) => Outcome::Unreadable { message: BUG.to_string(), recognised: true },
             };
             let kept = Kept { shown, relative, kind, role, named, text: text.into(), outcome };
-            Looked { kind: Some(kind), bytes, kept: Some(kept) }
+            Looked::new(Some(kind), bytes, Some(kept))
         }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 
 use ignore::gitignore::Gitignore;
 use ignore::{Match, WalkBuilder, WalkState};
+use serde::{Deserialize, Serialize};
 
 use super::globs::Globs;
 use super::{ScanError, ScanSettings, place};
@@ -49,7 +50,7 @@ impl Candidate {
 }
 
 /// A path that was named and is not looked at all the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// As named.
     pub path: String,
@@ -58,7 +59,8 @@ pub struct LeftOut {
 }
 
 /// What leaves out a named path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LeftOutBy {
     /// This pattern of `exclude`.
     Exclude(String),

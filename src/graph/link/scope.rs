@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::facts::{
-    Call, CallId, Callee, Facts, Host, KubeService, Mesh, Namespace, Policy, PolicyId, Role, RouteUse, Service,
+    Call, CallId, Callee, Facts, File, Host, KubeService, Mesh, Namespace, Policy, PolicyId, Role, RouteUse, Service,
     ServiceRef, Upstream, Workload,
 };
 use crate::source::FileId;
@@ -30,6 +30,14 @@ pub fn environments(facts: &Facts) -> Vec<Option<Arc<str>>> {
 pub(super) struct Scope<'f> {
     pub facts: &'f Facts,
     environment: Option<&'f str>,
+}
+
+/// A folder of one repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Folder<'f> {
+    /// Who tells of its files (see [`File::told_by`](crate::facts::File::told_by)).
+    told_by: Option<&'f str>,
+    path: &'f str,
 }
 
 impl<'f> Scope<'f> {
@@ -86,9 +94,13 @@ impl<'f> Scope<'f> {
     }
 
     /// The folder that a file stands in.
-    pub fn folder(self, file: FileId) -> &'f str {
-        let path = self.facts.file(file).map_or("", |file| &*file.path);
-        path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    pub fn folder(self, file: FileId) -> Folder<'f> {
+        let file = self.facts.file(file);
+        let path = file.map_or("", File::own_path);
+        Folder {
+            told_by: file.and_then(|file| file.told_by.as_deref()),
+            path: path.rsplit_once('/').map_or("", |(folder, _)| folder),
+        }
     }
 
     /// The mesh whose defaults are in force: that of this environment, else the one that belongs to all.

@@ -1,0 +1,36 @@
+//! `retrylint facts`: the facts as one file, which is an input like any other.
+
+use std::io::{BufWriter, Write};
+
+use retrylint::facts::words::in_words;
+use retrylint::pipeline;
+use retrylint::report::facts;
+
+use super::options::options;
+use super::progress::Progress;
+use super::{Failure, screen};
+use crate::cli::Facts;
+
+/// Writes it.
+pub fn run(args: &Facts) -> Result<bool, Failure> {
+    screen::choose(args.terminal.color);
+    let options = options(&args.input)?;
+    let progress = Progress::start(args.terminal);
+    let mut gathered = pipeline::gather(&options)?;
+    drop(progress);
+    screen::tell_left_out(&gathered.counts, args.terminal.quiet);
+    let Some(path) = &args.output else {
+        screen::print_raw_with(|out| facts::write(&mut gathered, out))?;
+        return Ok(true);
+    };
+    let written = std::fs::File::create(path).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        facts::write(&mut gathered, &mut file)?;
+        file.flush()
+    });
+    written.map_err(|error| {
+        let help = "name a file in a folder that is there and can be written to".to_string();
+        Failure::Said(format!("cannot write the facts {}: {}", path.display(), in_words(&error)), Some(help))
+    })?;
+    Ok(true)
+}
