@@ -11,11 +11,13 @@ use serde::{Deserialize, Serialize};
 
 /// A file of the run: its index in [`Sources`], which is sorted by path, so that order by id is order by path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct FileId(pub u32);
 
 /// A byte range in a file. `start..end` counts bytes of the file as it lies on disk, a BOM included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Span {
     /// The file.
     pub file: FileId,
@@ -82,6 +84,7 @@ struct Piece {
 
 /// A line that was kept of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KeptLine<'a> {
     /// Its number, from 1.
     pub line: u32,

@@ -9,11 +9,13 @@ use crate::source::Span;
 
 /// Index of a call in [`Facts::calls`](super::Facts::calls).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct CallId(pub u32);
 
 /// A service calls another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Call {
     /// Who calls; [`Caller::ByPath`] by the file that it is said in. Of callers that are not told there is no call.
     pub caller: Caller,
@@ -45,6 +47,7 @@ pub struct Call {
 
 /// What says that a call exists; the order is that of precedence (D-8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CallSource {
     /// A proxy's route.
@@ -71,6 +74,7 @@ impl CallSource {
 
 /// What an edge is spoken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// HTTP with its status codes.
@@ -91,6 +95,7 @@ impl Protocol {
 
 /// An operation: `POST /charge`, or a gRPC method.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Operation {
     /// The HTTP method, upper case.
     pub method: Option<Arc<str>>,
@@ -111,6 +116,7 @@ impl Operation {
 
 /// Which requests a policy covers, and its place among the routes that compete with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Route {
     /// The ordered list that it stands in (a virtual host, a VirtualService): routes with the same list compete, and the
     /// first that matches wins.
@@ -129,6 +135,7 @@ pub struct Route {
 
 /// Which HTTP methods are covered or retried.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Methods {
     /// All of them.
@@ -166,6 +173,7 @@ pub fn is_idempotent(method: &str) -> bool {
 
 /// Which paths a route takes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PathMatch {
     /// All of them.

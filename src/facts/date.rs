@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A day of the calendar, `2027-01-31`, in no time zone. The order is that of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "String", extend("format" = "date")))]
 pub struct Date {
     year: u16,
     month: u8,

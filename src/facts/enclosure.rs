@@ -7,6 +7,7 @@ use crate::source::Span;
 
 /// A function in code that the tries of a policy call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Enclosure {
     /// The policy whose tries call it.
     pub outer: PolicyId,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What happened to one try. HTTP and gRPC answers are apart, because the tokens that name them are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Class {
@@ -197,7 +198,8 @@ impl Class {
 
 /// A set of failure classes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Classes(u32);
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Classes(#[cfg_attr(test, schemars(with = "Vec<Class>"))] u32);
 
 impl Classes {
     /// No class.

@@ -54,6 +54,7 @@ use crate::source::{FileId, Span};
 
 /// Everything that was read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Facts {
     /// The files that were read, by [`FileId`].
     pub files: Vec<File>,
@@ -89,6 +90,7 @@ pub struct Facts {
 
 /// An object that is known to retry, and of which nothing is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unread {
     /// Its kind, as it calls itself.
     pub kind: Arc<str>,
@@ -98,6 +100,7 @@ pub struct Unread {
 
 /// A file that was looked at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct File {
     /// Path as shown, relative to the scanned root's base, `/` between its parts.
     pub path: Arc<str>,
@@ -124,6 +127,7 @@ impl File {
 
 /// What a file was read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FileKind {
     /// YAML.
@@ -150,6 +154,7 @@ impl FileKind {
 
 /// What a file is for (D-18).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// What runs.
@@ -162,6 +167,7 @@ pub enum Role {
 
 /// How sure a reader is of a fact; a finding has the least of the facts that it rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
     /// Name evidence only, or the generic shape.
@@ -174,6 +180,7 @@ pub enum Confidence {
 
 /// Something that could not be read: the run goes on without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Problem {
     /// Where reading broke; the start of the file if no place is to blame.
     pub span: Span,

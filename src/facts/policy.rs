@@ -13,12 +13,14 @@ use crate::source::Span;
 
 /// Index of a policy in [`Facts::policies`](super::Facts::policies).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct PolicyId(pub u32);
 
 /// One place where retrying is configured or written by hand, with everything that is known about it. Large repositories
 /// have a hundred thousand of these: what most of them lack is boxed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Policy {
     /// The construct that defines it: the `retry_policy` mapping, the route, the loop.
     pub span: Span,
@@ -106,6 +108,7 @@ pub struct Policy {
 
 /// Total tries of one policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Attempts {
     /// At most so many, the first included; never zero.
@@ -118,6 +121,7 @@ pub enum Attempts {
 
 /// How a count is spelled in the user's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Count {
     /// The key or method: `num_retries`, `attempts`.
     pub key: Cow<'static, str>,
@@ -129,6 +133,7 @@ pub struct Count {
 
 /// What a count counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Counts {
     /// Tries after the first.
@@ -139,6 +144,7 @@ pub enum Counts {
 
 /// The limit of all tries together, what it measures and when it is looked at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Total {
     /// The limit.
     pub limit: Sourced<Limit<Nanos>>,
@@ -150,6 +156,7 @@ pub struct Total {
 
 /// What a total limit measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Measures {
     /// The time from the start of the first try.
@@ -160,6 +167,7 @@ pub enum Measures {
 
 /// When a total limit is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
     /// It cuts a running try.
@@ -170,6 +178,8 @@ pub enum Check {
 
 /// What is wrong with a written attempt timeout.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum AttemptTimeoutFlaw {
     /// The proxy ignores it, because it is not below this total.
     NotBelowTotal(Sourced<Limit<Nanos>>),
@@ -184,6 +194,7 @@ pub enum AttemptTimeoutFlaw {
 
 /// How a policy came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicyKind {
     /// A loop written by hand.
@@ -200,6 +211,7 @@ pub enum PolicyKind {
 
 /// Hedging: further copies of a request, sent on a timer instead of on a failure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Hedging {
     /// Copies beyond the first.
     pub copies: Sourced<u64>,
@@ -211,6 +223,7 @@ pub struct Hedging {
 
 /// What happens when all tries are used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Exhausted {
     /// The caller gets an error.
@@ -225,6 +238,7 @@ pub enum Exhausted {
 
 /// What kind of work a policy guards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// Somebody waits for the answer.
@@ -241,6 +255,7 @@ pub enum Purpose {
 
 /// A setting that does nothing or that is rejected: what `ineffective-retry` says, in the reader's words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ineffective {
     /// The smallest thing at fault.
     pub span: Span,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Where a retrying party stands on an edge, outermost first (D-6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Position {
     /// The caller's own code and its settings.
@@ -85,6 +86,7 @@ impl Position {
 
 /// The spelling of a policy: what its help text is written in and how its proxy behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
     /// Envoy's own configuration.
@@ -113,6 +115,7 @@ impl Dialect {
 
 /// Proxies by what they hand outward (the table of D-10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Proxy {
     /// Envoy and what is built on it.

@@ -7,6 +7,7 @@ use crate::source::Span;
 
 /// `# retrylint: allow(missing-jitter, no-backoff) reason`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Suppression {
     /// The directive in its comment.
     pub span: Span,
@@ -34,6 +35,7 @@ pub fn is_past(until: Option<Date>, today: Option<Date>) -> bool {
 
 /// What a suppression covers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// Findings whose primary span starts in this range (or, for path rules, any labelled hop).
@@ -45,6 +47,7 @@ pub enum Scope {
 /// A comment that speaks to retrylint and is not understood: `# retrylint: alow(missing-jitter)`. Whoever wrote it
 /// believes that it does something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Misdirected {
     /// What is wrong, in the comment.
     pub span: Span,

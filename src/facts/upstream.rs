@@ -9,6 +9,7 @@ use crate::source::Span;
 
 /// Settings for a callee at one position, which hold for every policy there: an Envoy cluster, an Istio DestinationRule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Upstream {
     /// Whom it is about.
     pub callee: ServiceRef,
@@ -40,6 +41,7 @@ pub struct Upstream {
 
 /// A retry budget: the share of traffic that may be retries (contracts.md D-13).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Budget {
     /// The share, as a fraction: 0.2 for 20 %.
     pub ratio: Sourced<f64>,
@@ -53,6 +55,7 @@ pub struct Budget {
 
 /// Retries that a budget always allows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Floor {
     /// Retries per second and instance.
@@ -63,6 +66,7 @@ pub enum Floor {
 
 /// What a budget's share is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetBase {
     /// First tries.
@@ -77,6 +81,7 @@ pub enum BudgetBase {
 
 /// A circuit breaker or outlier detection. The default is one of which nothing but its being there is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Breaker {
     /// The share of failures that opens it.
     pub ratio: Option<Sourced<f64>>,
@@ -100,6 +105,7 @@ pub struct Breaker {
 
 /// Where a breaker stands relative to the retry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
     /// Inside: it counts attempts.

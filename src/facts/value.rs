@@ -12,6 +12,7 @@ use crate::source::Span;
 ///
 /// "No limit" is a *known* value (`Limit::None`); absence is not unknown, and unknown is not absence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Sourced_{T}"))]
 pub struct Sourced<T> {
     /// The value, or why it is not known.
     pub value: Value<T>,
@@ -21,6 +22,7 @@ pub struct Sourced<T> {
 
 /// Known, or unknown with the reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Value_{T}"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Value<T> {
     /// The value that will be in force.
@@ -32,6 +34,7 @@ pub enum Value<T> {
 
 /// Where a value was said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// In the user's file.
@@ -71,6 +74,7 @@ fn interned_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static 
 
 /// Why a value is unknown; printed as it stands behind "unknown:".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
     /// Set from the environment variable of this name.
@@ -101,6 +105,7 @@ impl std::fmt::Display for Why {
 
 /// A bound that may be known to be absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Limit_{T}"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit<T> {
     /// Bounded by this.

@@ -11,12 +11,23 @@ use crate::scan::recorded::{KIND, VERSION};
 use crate::scan::{Counts, Scan};
 use crate::source::{KeptLine, Source, Sources, Span};
 
+/// The facts of a run, which a later run reads in the place of what they were made from. Fields are added in later versions, never
+/// changed or taken away.
 #[derive(serde::Serialize)]
-struct Document<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Document<'a> {
+    /// What this file is.
+    #[cfg_attr(test, schemars(extend("const" = KIND)))]
     kind: &'static str,
+    /// Version of this format.
+    #[cfg_attr(test, schemars(extend("const" = VERSION)))]
     version: u64,
+    /// What was looked at.
     counts: &'a Counts,
+    /// What is kept of each of `files`.
+    #[cfg_attr(test, schemars(with = "Vec<File<'static>>"))]
     sources: Kept<'a>,
+    /// The facts.
     facts: &'a Facts,
 }
 
@@ -81,8 +92,11 @@ fn last_line(source: &Source, span: Span) -> usize {
 /// For each file, its lines.
 struct Kept<'a>(Vec<(&'a Source, Vec<(usize, usize)>)>);
 
+/// What is kept of a file.
 #[derive(serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Source"))]
 struct File<'a> {
+    /// The lines that facts speak of, in the order in which they stand.
     lines: Vec<KeptLine<'a>>,
 }
 

@@ -17,6 +17,7 @@ pub use survey::{is_listed, policies_of, survey};
 
 /// What a run looked at and what came of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Findings.
     #[serde(flatten)]
@@ -50,6 +51,7 @@ pub struct Summary {
 
 /// How much of the calls is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Coverage {
     /// Calls with policies, all of whose tries are known.
     pub calls_known: usize,
@@ -63,6 +65,7 @@ pub struct Coverage {
 
 /// The path on which one request becomes most.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WorstPath {
     /// From the root on: each caller with the tries of its call.
     pub hops: Vec<Step>,
@@ -71,6 +74,7 @@ pub struct WorstPath {
     /// The product.
     pub factor: Amount,
     /// The failure that it holds for.
+    #[cfg_attr(test, schemars(with = "crate::facts::Class"))]
     pub class: &'static str,
     /// Whether an unknown factor lies on it: then the product is a lower bound.
     pub lower_bound: bool,
@@ -84,6 +88,7 @@ pub struct WorstPath {
 
 /// A caller on a path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Step {
     /// The caller.
     pub from: String,
@@ -93,6 +98,7 @@ pub struct Step {
 
 /// Who waits longest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Slowest {
     /// The caller.
     pub from: String,
@@ -110,6 +116,7 @@ pub struct Slowest {
 
 /// What all clients of a service send on top if each of them retries.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Extra {
     /// The service whose clients are counted.
     pub service: String,

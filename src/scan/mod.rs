@@ -99,6 +99,7 @@ pub struct Scan {
 
 /// What was looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Looked"))]
 pub struct Counts {
     /// Files by kind, those without any fact included.
     pub files: BTreeMap<FileKind, usize>,

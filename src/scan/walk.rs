@@ -51,6 +51,7 @@ impl Candidate {
 
 /// A path that was named and is not looked at all the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LeftOutPath"))]
 pub struct LeftOut {
     /// As named.
     pub path: String,
@@ -60,6 +61,7 @@ pub struct LeftOut {
 
 /// What leaves out a named path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LeftOutBy {
     /// This pattern of `exclude`.

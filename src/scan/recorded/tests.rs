@@ -190,7 +190,8 @@ fn disturb(document: &mut Value, dice: &mut Dice) {
         (0, _) => odd[dice.roll(odd.len())].clone(),
         (1, _) => other,
         (_, Some(Value::Number(number))) => {
-            let numbers = [0, 1, 2, number.as_u64().unwrap_or(7) + 1, u64::from(u32::MAX), 1 << 53, u64::MAX];
+            let numbers =
+                [0, 1, 2, number.as_u64().unwrap_or(7).wrapping_add(1), u64::from(u32::MAX), 1 << 53, u64::MAX];
             json!(numbers[dice.roll(numbers.len())])
         }
         (_, Some(Value::String(_))) if other.is_string() => other,
