@@ -187,7 +187,7 @@ pub struct Graph {
 #[derive(Debug, Args)]
 pub struct Facts {
     #[command(flatten)]
-    pub input: Input,
+    pub files: Files,
     /// Write them to a file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -208,9 +208,22 @@ pub struct Rules {
     pub terminal: Terminal,
 }
 
-/// What is read.
+/// What is read, and which part of it is looked at.
 #[derive(Debug, Args)]
 pub struct Input {
+    #[command(flatten)]
+    pub files: Files,
+    /// Only this environment (prod, staging …)
+    ///
+    /// Environments come from paths (overlays/prod, values-prod.yaml) and from [[environment]] in retrylint.toml. Each is a
+    /// system of its own.
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    pub environment: Option<String>,
+}
+
+/// What is read.
+#[derive(Debug, Args)]
+pub struct Files {
     /// Files and folders; - reads one file from standard input [default: .]
     ///
     /// A file that is named is read whatever its name says; each file is read once, whatever paths lead to it. What `retrylint
@@ -223,12 +236,6 @@ pub struct Input {
     /// Without any configuration file
     #[arg(long, help_heading = "Input")]
     pub isolated: bool,
-    /// Only this environment (prod, staging …)
-    ///
-    /// Environments come from paths (overlays/prod, values-prod.yaml) and from [[environment]] in retrylint.toml. Each is a
-    /// system of its own.
-    #[arg(long, value_name = "NAME", help_heading = "Input")]
-    pub environment: Option<String>,
     /// Test code too
     ///
     /// Files below tests, testdata, fixtures and the like are left out, unless they are named.

@@ -6,7 +6,7 @@ use retrylint::facts::words::in_words;
 use retrylint::pipeline;
 use retrylint::report::facts;
 
-use super::options::options;
+use super::options::read;
 use super::progress::Progress;
 use super::{Failure, screen};
 use crate::cli::Facts;
@@ -14,7 +14,7 @@ use crate::cli::Facts;
 /// Writes it.
 pub fn run(args: &Facts) -> Result<bool, Failure> {
     screen::choose(args.terminal.color);
-    let options = options(&args.input)?;
+    let options = read(&args.files)?;
     let progress = Progress::start(args.terminal);
     let mut gathered = pipeline::gather(&options)?;
     drop(progress);

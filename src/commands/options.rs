@@ -9,13 +9,17 @@ use retrylint::rules;
 use retrylint::scan::recorded;
 
 use super::Failure;
-use crate::cli::Input;
+use crate::cli::{Files, Input};
 
 /// The options of a command.
 pub fn options(input: &Input) -> Result<Options, Failure> {
+    Ok(Options { environment: input.environment.clone(), ..read(&input.files)? })
+}
+
+/// The same of what is read, and looked at as a whole.
+pub fn read(input: &Files) -> Result<Options, Failure> {
     let config = settings(&input.paths, input.config.as_ref(), input.isolated)?;
     let mut options = Options::new(config);
-    options.environment.clone_from(&input.environment);
     options.scan.include_tests = input.include_tests;
     options.scan.threads = input.threads;
     let is_stdin = |path: &PathBuf| path.as_os_str() == "-";

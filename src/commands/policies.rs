@@ -17,7 +17,7 @@ pub fn run(args: &Policies) -> Result<bool, Failure> {
     let systems = world.systems();
     drop(progress);
     screen::tell_left_out(&world.counts, args.terminal.quiet);
-    let tests = args.input.include_tests;
+    let tests = args.input.files.include_tests;
     match args.format {
         TableFormat::Table => {
             let look = screen::table_look();
