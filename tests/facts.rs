@@ -279,6 +279,33 @@ fn only_lines_that_a_fact_speaks_of_are_kept() {
 }
 
 #[test]
+fn what_is_too_large_or_cut_off_ends_the_run() {
+    let folder = two_repositories("facts-size");
+    let facts = std::fs::read_to_string(folder.path("payments.json")).unwrap();
+    let limit = |size: usize| {
+        std::fs::write(folder.path("retrylint.toml"), format!("[scan]\nmax-file-size = {size}\n")).unwrap()
+    };
+    let status = || {
+        let named = folder.run(&["check", "payments.json"]);
+        let piped = retrylint(&folder.path(""), &["check", "-"], &facts);
+        assert_eq!((named.status, &named.stdout), (piped.status, &piped.stdout), "{} {}", named.stderr, piped.stderr);
+        (named.status, named.stderr)
+    };
+    // Sixteen times as much as of any other file.
+    limit(facts.len().div_ceil(16));
+    assert_eq!(status().0, 0);
+    limit(facts.len().div_ceil(16) - 1);
+    let (code, said) = status();
+    assert_eq!(code, 2);
+    assert!(said.starts_with("error: cannot read the facts in payments.json: it has"), "{said}");
+    let cut = &facts[..facts.len() / 2];
+    let run = retrylint(&folder.path(""), &["check", "--isolated", "-"], cut);
+    assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.starts_with("error: cannot read the facts in <stdin>: EOF while parsing"), "{}", run.stderr);
+    assert!(run.stderr.ends_with("  help: write them anew: `retrylint facts` of this version\n"), "{}", run.stderr);
+}
+
+#[test]
 fn where_it_cannot_be_written_is_said() {
     let folder = Folder::new("facts-output", &[("services.yaml", WEB)]);
     let run = folder.run(&["facts", "--output", "no/such/facts.json"]);

@@ -13,7 +13,6 @@ Examples:
   retrylint                                 check everything below this folder
   retrylint deploy services.yaml            check a folder and a file
   retrylint --format sarif > out.sarif      for code scanning; the summary goes to standard error
-  retrylint policies                        every retry policy with its effective values
   retrylint graph --path web..ledger        who calls whom on the way, and how often
   retrylint explain retry-amplification     what a rule means and what to do about it
 ";

@@ -23,6 +23,7 @@ mod value;
 mod visit;
 pub mod words;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -257,6 +258,21 @@ impl Facts {
         self.namespaces.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
         self.meshes.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
         self.route_uses.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
+    }
+
+    /// The environments that occur in them, by name.
+    pub fn environments(&self) -> BTreeSet<&Arc<str>> {
+        let mut seen: BTreeSet<&Arc<str>> = BTreeSet::new();
+        seen.extend(self.policies.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.upstreams.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.calls.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.services.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.workloads.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.kube_services.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.namespaces.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.route_uses.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.meshes.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen
     }
 
     /// The policy of an id.

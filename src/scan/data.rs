@@ -45,16 +45,14 @@ impl Looked {
 
 /// Looks at a file.
 pub fn look(candidate: Candidate, settings: &ScanSettings) -> Looked {
+    let max = settings.max_file_size;
+    // Facts are read only of files that are named.
+    let most = if candidate.named { contents::largest(&candidate.path, max) } else { max };
     let contents = match &candidate.problem {
         Some(problem) => Contents::Unreadable { message: problem.clone(), matters: true, size: 0 },
-        None => {
-            let max = settings.max_file_size;
-            // Facts are read only of files that are named.
-            let max = if candidate.named { contents::largest(&candidate.path, max) } else { max };
-            contents::read(&candidate.path, max, |text| Words::get().hold(text))
-        }
+        None => contents::read(&candidate.path, most, |text| Words::get().hold(text)),
     };
-    judge(candidate, contents, settings)
+    if most > max { whole(candidate, contents, settings) } else { judge(candidate, contents, settings) }
 }
 
 /// Standard input as a file of this name.
@@ -72,9 +70,21 @@ pub fn stdin(name: &str) -> Candidate {
 
 /// Looks at what came from standard input.
 pub fn look_at_stdin(name: &str, bytes: &[u8], settings: &ScanSettings) -> Looked {
-    let max = recorded::largest(bytes, settings.max_file_size);
-    let contents = contents::given(bytes, max, |text| Words::get().hold(text));
-    judge(stdin(name), contents, settings)
+    let max = settings.max_file_size;
+    let most = recorded::largest(bytes, max);
+    let contents = contents::given(bytes, most, |text| Words::get().hold(text));
+    if most > max { whole(stdin(name), contents, settings) } else { judge(stdin(name), contents, settings) }
+}
+
+/// The same of what begins as a file of facts: without all of it the run would be about something else.
+fn whole(candidate: Candidate, contents: Contents, settings: &ScanSettings) -> Looked {
+    match contents {
+        Contents::Unreadable { message, .. } => {
+            let recorded = Err(ScanError::Facts { path: candidate.shown, message });
+            Looked { recorded, ..Looked::new(None, 0, None) }
+        }
+        contents @ Contents::Text(_) => judge(candidate, contents, settings),
+    }
 }
 
 fn judge(candidate: Candidate, contents: Contents, settings: &ScanSettings) -> Looked {

@@ -1,7 +1,6 @@
 //! [`Scope`]: the facts of one environment (contracts.md D-2). Facts without an environment belong to all of them; facts of
 //! two environments never meet, because everything the linker reads comes through here.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::facts::{
@@ -12,16 +11,7 @@ use crate::source::FileId;
 
 /// The environments that occur in the facts, by name; one run without any if none does.
 pub fn environments(facts: &Facts) -> Vec<Option<Arc<str>>> {
-    let mut seen: BTreeSet<&Arc<str>> = BTreeSet::new();
-    seen.extend(facts.policies.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.upstreams.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.calls.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.services.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.workloads.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.kube_services.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.namespaces.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.route_uses.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.meshes.iter().filter_map(|fact| fact.environment.as_ref()));
+    let seen = facts.environments();
     if seen.is_empty() { vec![None] } else { seen.into_iter().cloned().map(Some).collect() }
 }
 

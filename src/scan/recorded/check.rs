@@ -4,6 +4,9 @@
 use crate::facts::{CallId, Facts, Policy, PolicyId, Visit, Visitor};
 use crate::source::{Source, Span};
 
+/// Each environment is a system of its own that all facts are asked for; more than so many are none that anybody has.
+const MOST_ENVIRONMENTS: usize = 10_000;
+
 /// Goes through all facts.
 ///
 /// # Errors
@@ -42,6 +45,10 @@ pub(super) fn check(facts: &mut Facts, sources: &[Source]) -> Result<(), String>
     checker.all("misdirected", misdirected)?;
     checker.all("unread", unread)?;
     checker.all("problems", problems)?;
+    let environments = facts.environments().len();
+    if environments > MOST_ENVIRONMENTS {
+        return Err(format!("there are {environments} environments, and at most {MOST_ENVIRONMENTS} can be"));
+    }
     match circle(&facts.policies) {
         Some(at) => Err(format!("`policies` {at} is inside itself")),
         None => Ok(()),

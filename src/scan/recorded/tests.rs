@@ -101,6 +101,23 @@ fn what_is_wrong_is_said_with_its_place() {
 }
 
 #[test]
+fn there_are_only_so_many_environments() {
+    let with = |environments: usize| {
+        let mut document = small();
+        let service = document["facts"]["services"][0].clone();
+        let services = document["facts"]["services"].as_array_mut().unwrap();
+        services.extend((0..environments).map(|name| {
+            let mut service = service.clone();
+            service["environment"] = json!(format!("e{name}"));
+            service
+        }));
+        fault(&document)
+    };
+    assert_eq!(with(10_000), "nothing");
+    assert!(with(10_001).ends_with("there are 10001 environments, and at most 10000 can be"));
+}
+
+#[test]
 fn policies_may_not_stand_inside_each_other() {
     let mut document = of_tree("testdata/storm");
     let policies = document["facts"]["policies"].as_array_mut().unwrap();
