@@ -188,7 +188,7 @@ pub struct Graph {
 pub struct Facts {
     #[command(flatten)]
     pub files: Files,
-    /// Write them to a file
+    /// Write them to a file instead of standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
     #[command(flatten)]

@@ -143,15 +143,16 @@ pub fn read(options: &Options) -> Result<World, Failure> {
 fn with_settings(mut sources: Sources, mut facts: Facts, config: &Config) -> (Sources, Facts) {
     let told = settings(&facts);
     let mut files = Vec::new();
-    for source in config.sources() {
+    for mut source in config.sources() {
         let path = source.path.clone();
         // A file of facts tells of the file that it was written with, by whatever path.
         let is_ours = |id: &FileId| facts.file(*id).is_some_and(|file| file.told_by.is_none());
         let is_same = |id: &FileId, known: &Source| told.contains(id) || (known.path == path && is_ours(id));
         let known = sources.iter().find(|(id, known)| is_same(id, known) && known.is_part_of(&source));
-        let id = match known.map(|(id, _)| id) {
-            Some(id) => {
-                sources.replace(id, Source::new(path, source.text().cloned().unwrap_or_else(|| "".into())));
+        let id = match known.map(|(id, known)| (id, Arc::clone(&known.path))) {
+            Some((id, path)) => {
+                source.path = path;
+                sources.replace(id, source);
                 id
             }
             None => {

@@ -76,6 +76,19 @@ fn settings_are_facts_and_are_not_stated_twice() {
 }
 
 #[test]
+fn what_include_takes_is_decided_where_facts_are_written() {
+    let settings = "[scan]\ninclude = [\"deploy/**\"]\nexclude = [\"old.json\"]\n";
+    let files = [("deploy/services.yaml", WEB), ("services.yaml", WEB), ("retrylint.toml", settings)];
+    let folder = Folder::new("facts-include", &files);
+    is_the_same(&folder.path(""), ".");
+    folder.run(&["facts", "--output", "new.json"]);
+    let summary = |path: &str| folder.run(&["check", path]).stderr;
+    assert!(summary("new.json").contains("2 services, 1 call, 1 retry policy"), "{}", summary("new.json"));
+    std::fs::copy(folder.path("new.json"), folder.path("old.json")).unwrap();
+    assert!(summary("old.json").contains("`exclude` in retrylint.toml has `old.json`"), "{}", summary("old.json"));
+}
+
+#[test]
 fn the_release_of_a_mesh_is_a_fact() {
     let files = [("here/retrylint.toml", SETTINGS), ("here/stock.yaml", ROUTE)];
     let folder = Folder::new("facts-release", &files);

@@ -19,7 +19,7 @@ pub fn run(args: &Facts) -> Result<bool, Failure> {
     let mut gathered = pipeline::gather(&options)?;
     drop(progress);
     screen::tell_left_out(&gathered.counts, args.terminal.quiet);
-    let Some(path) = &args.output else {
+    let Some(path) = args.output.as_ref().filter(|path| path.as_os_str() != "-") else {
         screen::print_raw_with(|out| facts::write(&mut gathered, out))?;
         return Ok(true);
     };

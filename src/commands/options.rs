@@ -47,8 +47,8 @@ fn standard_input(max: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut stdin = std::io::stdin();
     stdin.by_ref().take(max.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max {
-        let more = recorded::largest(&bytes, max) - max;
+    if bytes.len() as u64 > max && recorded::begins(&bytes) {
+        let more = recorded::largest(max) - max;
         stdin.take(more).read_to_end(&mut bytes)?;
     }
     Ok(bytes)

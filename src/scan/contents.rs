@@ -45,13 +45,13 @@ pub fn read(path: &Path, max: u64, speaks: impl Fn(&str) -> bool) -> Contents {
     }
 }
 
-/// How large a file may be, by how it begins, where others may have `max` bytes.
-pub fn largest(path: &Path, max: u64) -> u64 {
-    // What is no regular file is read once only.
-    let is_larger = std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() > max);
+/// Whether a file begins as a file of facts does.
+pub fn begins_as_facts(path: &Path) -> bool {
+    // What is no regular file can be read once only.
+    let is_file = std::fs::metadata(path).is_ok_and(|about| about.is_file());
     let mut head = Vec::new();
     let read = || std::fs::File::open(path)?.take(HEAD).read_to_end(&mut head);
-    if is_larger && { read }().is_ok() { recorded::largest(&head, max) } else { max }
+    is_file && { read }().is_ok() && recorded::begins(&head)
 }
 
 /// The same of bytes that are there already.

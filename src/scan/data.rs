@@ -45,14 +45,12 @@ impl Looked {
 
 /// Looks at a file.
 pub fn look(candidate: Candidate, settings: &ScanSettings) -> Looked {
-    let max = settings.max_file_size;
-    // Facts are read only of files that are named.
-    let most = if candidate.named { contents::largest(&candidate.path, max) } else { max };
+    let max = if candidate.tells { recorded::largest(settings.max_file_size) } else { settings.max_file_size };
     let contents = match &candidate.problem {
         Some(problem) => Contents::Unreadable { message: problem.clone(), matters: true, size: 0 },
-        None => contents::read(&candidate.path, most, |text| Words::get().hold(text)),
+        None => contents::read(&candidate.path, max, |text| Words::get().hold(text)),
     };
-    if most > max { whole(candidate, contents, settings) } else { judge(candidate, contents, settings) }
+    judge(candidate, contents, settings)
 }
 
 /// Standard input as a file of this name.
@@ -64,32 +62,27 @@ pub fn stdin(name: &str) -> Candidate {
         kind: place::kind(name),
         named: true,
         role: Role::Production,
+        tells: false,
         problem: None,
     }
 }
 
 /// Looks at what came from standard input.
 pub fn look_at_stdin(name: &str, bytes: &[u8], settings: &ScanSettings) -> Looked {
-    let max = settings.max_file_size;
-    let most = recorded::largest(bytes, max);
-    let contents = contents::given(bytes, most, |text| Words::get().hold(text));
-    if most > max { whole(stdin(name), contents, settings) } else { judge(stdin(name), contents, settings) }
-}
-
-/// The same of what begins as a file of facts: without all of it the run would be about something else.
-fn whole(candidate: Candidate, contents: Contents, settings: &ScanSettings) -> Looked {
-    match contents {
-        Contents::Unreadable { message, .. } => {
-            let recorded = Err(ScanError::Facts { path: candidate.shown, message });
-            Looked { recorded, ..Looked::new(None, 0, None) }
-        }
-        contents @ Contents::Text(_) => judge(candidate, contents, settings),
-    }
+    let tells = recorded::begins(bytes);
+    let max = if tells { recorded::largest(settings.max_file_size) } else { settings.max_file_size };
+    let contents = contents::given(bytes, max, |text| Words::get().hold(text));
+    judge(Candidate { tells, ..stdin(name) }, contents, settings)
 }
 
 fn judge(candidate: Candidate, contents: Contents, settings: &ScanSettings) -> Looked {
-    let Candidate { shown, relative, kind, named, role, .. } = candidate;
+    let Candidate { shown, relative, kind, named, role, tells, .. } = candidate;
     match contents {
+        // Without them the run would be about something else.
+        Contents::Unreadable { message, .. } if tells => {
+            let recorded = Err(ScanError::Facts { path: shown, message });
+            Looked { recorded, ..Looked::new(None, 0, None) }
+        }
         Contents::Unreadable { message, matters, size } => {
             let shown_kind = kind.unwrap_or(FileKind::Yaml);
             let outcome = Outcome::Unreadable { message, recognised: false };

@@ -203,8 +203,9 @@ pub fn scan(settings: &ScanSettings) -> Result<Scan, ScanError> {
         counts.tests = all - candidates.len();
     }
     let mut stdin = settings.stdin.as_ref().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
-    if let Some((name, _)) = stdin
+    if let Some((name, bytes)) = stdin
         && let Some(by) = walk::why_not_taken(name, &include, &exclude, false)
+        && !(by == LeftOutBy::Include && recorded::begins(bytes))
     {
         counts.left_out.push(LeftOut { path: name.to_string(), by });
         stdin = None;

@@ -12,7 +12,7 @@ use ignore::{Match, WalkBuilder, WalkState};
 use serde::{Deserialize, Serialize};
 
 use super::globs::Globs;
-use super::{ScanError, ScanSettings, place};
+use super::{ScanError, ScanSettings, contents, place};
 use crate::facts::words::in_words;
 use crate::facts::{FileKind, Role};
 use crate::read::code::Language;
@@ -38,6 +38,8 @@ pub struct Candidate {
     pub named: bool,
     /// From its path below the named one.
     pub role: Role,
+    /// Whether it was named and begins as a file of facts.
+    pub tells: bool,
     /// What kept it from being looked at (a folder that may not be read).
     pub problem: Option<String>,
 }
@@ -100,19 +102,22 @@ pub fn candidates(
         let ignored = settings.follow_ignore_files.then(|| roots.ignores(root, about.is_dir())).flatten();
         // Patterns are relative to the base: a folder that lies elsewhere is judged by what is below it.
         let is_judged = !about.is_dir() || whole(&roots.here, root).starts_with(&roots.base);
+        let may_tell = !about.is_dir() && named.kind.is_none_or(|kind| kind == FileKind::Json);
+        let tells = may_tell && contents::begins_as_facts(root);
         let by = ignored
             .or_else(|| is_judged.then(|| why_not_taken(&named.relative, include, exclude, about.is_dir())).flatten());
-        if let Some(by) = by {
+        // What `include` takes was decided where facts were written.
+        if let Some(by) = by.filter(|by| !(tells && *by == LeftOutBy::Include)) {
             left_out.push(LeftOut { path: named.shown, by });
             continue;
         }
         if about.is_dir() {
             folder(root, settings, &roots, &mut found);
         } else {
-            found.push(Candidate { named: true, role: Role::Production, ..named });
+            found.push(Candidate { named: true, role: Role::Production, tells, ..named });
         }
     }
-    found.retain(|candidate| why_not_taken(&candidate.relative, include, exclude, false).is_none());
+    found.retain(|candidate| candidate.tells || why_not_taken(&candidate.relative, include, exclude, false).is_none());
     // Of two ways to one file, the one that names it.
     found.sort_by(|a, b| (!a.named, &a.shown).cmp(&(!b.named, &b.shown)));
     // Below one folder no file is met twice, since links are not followed.
@@ -162,7 +167,7 @@ impl Roots {
         let below = slashes(path.strip_prefix(root).unwrap_or(&path));
         let relative = whole.strip_prefix(&self.base).map_or_else(|_| below.clone(), slashes);
         let (kind, role) = (place::kind(&shown), place::role(&below));
-        Candidate { path, shown, relative, kind, named: false, role, problem: None }
+        Candidate { path, shown, relative, kind, named: false, role, tells: false, problem: None }
     }
 
     /// The line of an ignore file of our own, here or in a folder above, that leaves out a path that was named. What git ignores

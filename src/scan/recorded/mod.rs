@@ -76,7 +76,7 @@ pub fn is_one(text: &str) -> bool {
 }
 
 /// Whether a file begins as `retrylint facts` begins it. Its end may be missing.
-fn begins(mut bytes: &[u8]) -> bool {
+pub fn begins(mut bytes: &[u8]) -> bool {
     let quoted = format!("\"{KIND}\"");
     ["\u{feff}", "{", "\"kind\"", ":", &quoted].into_iter().all(|token| {
         let rest = bytes.strip_prefix(token.as_bytes());
@@ -86,8 +86,8 @@ fn begins(mut bytes: &[u8]) -> bool {
 }
 
 /// How large a file may be that begins so, where other files may have `max` bytes.
-pub fn largest(head: &[u8], max: u64) -> u64 {
-    if begins(head) { max.saturating_mul(LARGER) } else { max }
+pub fn largest(max: u64) -> u64 {
+    max.saturating_mul(LARGER)
 }
 
 /// Reads a file of facts. What it returns holds together: see [`check`].

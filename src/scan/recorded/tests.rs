@@ -148,9 +148,8 @@ fn it_is_known_by_what_it_says_of_itself() {
     assert!(!is_one("{ \"name\": \"retrylint-facts\" }"));
     assert!(!is_one("{ \"kind\": \"Service\" }"));
     assert!(!is_one(""));
-    assert_eq!(largest(b"{\"kind\":\"retrylint-facts\",", 10), 160);
-    assert_eq!(largest(b"{\"kind\":\"Service\",", 10), 10);
-    assert_eq!(largest(b"{\"kind\":\"retrylint-facts\",", u64::MAX), u64::MAX);
+    assert!(begins(b"{\"kind\":\"retrylint-facts\",") && !begins(b"{\"kind\":\"Service\","));
+    assert_eq!((largest(10), largest(u64::MAX)), (160, u64::MAX));
 }
 
 #[test]
