@@ -207,6 +207,7 @@ impl<'a> Place<'a> {
     }
 }
 
+/// A place that contributes, and what stands there.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct LabelJson<'a> {
@@ -224,6 +225,7 @@ impl<'a> LabelJson<'a> {
     }
 }
 
+/// What silences a finding.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct SuppressedJson<'a> {

@@ -105,8 +105,10 @@ pub struct Slowest {
     /// Whom it calls.
     pub to: String,
     /// When the caller gives up, where that is sooner than the callee's slowest answer.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     pub waits_ms: Option<f64>,
     /// How long the work can take.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     pub takes_ms: f64,
     #[serde(skip)]
     waits: Option<Nanos>,

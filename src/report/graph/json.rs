@@ -80,6 +80,7 @@ impl Serialize for Calls<'_> {
     }
 }
 
+/// A service, and what arrives at it.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ServiceJson<'a> {
@@ -112,11 +113,13 @@ struct ServiceJson<'a> {
     /// The same while everything fails.
     rate_worst: Option<Amount>,
     /// Null if nothing bounds it.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     slowest_answer_ms: Option<f64>,
     /// Policies of which it is not known how often they try.
     unknown_factors: Vec<UnknownJson>,
 }
 
+/// The path on which one request becomes most.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct WorstJson<'a> {
@@ -130,6 +133,7 @@ struct WorstJson<'a> {
     hops_left_out: usize,
 }
 
+/// A call on a path.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct HopJson<'a> {
@@ -143,6 +147,7 @@ struct HopJson<'a> {
     class: Class,
 }
 
+/// A policy of which it is not known how often it tries.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct UnknownJson {
@@ -152,6 +157,7 @@ struct UnknownJson {
     why: String,
 }
 
+/// A call from one service to another.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct CallJson<'a> {
@@ -162,6 +168,7 @@ struct CallJson<'a> {
     /// The environment that it belongs to.
     environment: Option<&'a str>,
     /// Calls for each request that the caller handles.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     per_request: f64,
     /// What says that the call exists.
     source: CallSource,
@@ -176,6 +183,7 @@ struct CallJson<'a> {
     positions: Vec<PositionJson>,
 }
 
+/// What is tried at one position of a call.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct PositionJson {
@@ -185,7 +193,7 @@ struct PositionJson {
     /// Their ids in `policies --format json`. Several are alternatives, or nested.
     policies: Vec<PolicyId>,
     /// Of this position alone, by failure; only what is tried more than once.
-    #[cfg_attr(test, schemars(with = "BTreeMap<Class, Amount>"))]
+    #[cfg_attr(test, schemars(with = "BTreeMap<Class, Amount>", extend("propertyNames" = { "$ref": "#/$defs/Class" })))]
     tries: BTreeMap<&'static str, Amount>,
 }
 

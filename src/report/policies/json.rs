@@ -35,6 +35,7 @@ pub(in crate::report) struct Document<'a> {
     policies: Vec<PolicyJson<'a>>,
 }
 
+/// A retry policy with what is in force. Its place is where it is written.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct PolicyJson<'a> {
@@ -97,6 +98,7 @@ struct PolicyJson<'a> {
     /// What happens when all tries are used up.
     exhausted: Exhausted,
     /// The longest that all tries can take, by what is in force; null if nothing bounds it.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     slowest_answer_ms: Option<f64>,
     /// Why values are unknown, and where a written one is not in force.
     why: Vec<String>,
@@ -130,6 +132,7 @@ impl<'a> OriginJson<'a> {
     }
 }
 
+/// A number of tries.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -139,6 +142,7 @@ enum Count {
     Text(#[cfg_attr(test, schemars(regex(pattern = "^[0-9]{16,}$")))] String),
 }
 
+/// A number of tries, and where it comes from.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct AttemptsJson<'a> {
@@ -151,6 +155,7 @@ struct AttemptsJson<'a> {
     by: Option<&'a str>,
 }
 
+/// How delays grow.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct BackoffJson<'a> {
@@ -158,10 +163,13 @@ struct BackoffJson<'a> {
     #[cfg_attr(test, schemars(extend("enum" = ["none", "fixed", "linear", "exponential", "fibonacci", "schedule", "unknown"])))]
     kind: &'static str,
     /// The first delay.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     base_ms: Option<f64>,
     /// That of an exponential one.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     factor: Option<f64>,
     /// The largest delay.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     cap_ms: Option<f64>,
     /// The delays of a schedule.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,6 +178,7 @@ struct BackoffJson<'a> {
     origin: OriginJson<'a>,
 }
 
+/// How delays are spread.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct JitterJson<'a> {
@@ -179,22 +188,27 @@ struct JitterJson<'a> {
     /// Factor of the least delay.
     low: Option<f64>,
     /// Factor of the greatest delay.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     high: Option<f64>,
     /// Added to the greatest delay.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     plus_ms: Option<f64>,
     #[serde(flatten)]
     origin: OriginJson<'a>,
 }
 
+/// A limit of time; null if there is none.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct TimeJson<'a> {
     /// The limit.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     value_ms: Option<f64>,
     #[serde(flatten)]
     origin: OriginJson<'a>,
 }
 
+/// A limit of time of all tries together; null if there is none.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct TotalJson<'a> {
@@ -206,14 +220,17 @@ struct TotalJson<'a> {
     check: crate::facts::Check,
 }
 
+/// The share of traffic that may be retries.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct BudgetJson<'a> {
     /// The share, as a fraction.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     ratio: Option<f64>,
     /// Retries that are always allowed, for each instance.
     floor: Option<Floor>,
     /// What it is counted over.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     window_ms: Option<f64>,
     /// What the share is of.
     base: Option<crate::facts::BudgetBase>,
@@ -221,22 +238,27 @@ struct BudgetJson<'a> {
     origin: OriginJson<'a>,
 }
 
+/// A circuit breaker or outlier detection.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct BreakerJson<'a> {
     /// The share of failures that opens it.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     ratio: Option<f64>,
     /// Failures in a row that open it.
     consecutive: Option<u64>,
     /// Requests before the share counts.
     minimum: Option<u64>,
     /// The window that it looks at.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     window_ms: Option<f64>,
     /// How long it stays open.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     open_ms: Option<f64>,
     /// Requests let through to try whether it can close.
     probes: Option<u64>,
     /// The share of hosts that may be ejected.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     max_ejection_percent: Option<f64>,
     /// Inside the retries it counts tries, outside whole sequences.
     place: Option<Place>,
@@ -244,12 +266,14 @@ struct BreakerJson<'a> {
     origin: OriginJson<'a>,
 }
 
+/// Copies that are sent without waiting for a failure.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct HedgingJson {
     /// Beyond the first.
     copies: Option<u64>,
     /// How long is waited before one is sent.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     delay_ms: Option<f64>,
     /// Whether the copies are among `attempts`.
     counts_as_try: bool,

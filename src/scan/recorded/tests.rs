@@ -232,6 +232,38 @@ fn disturb(document: &mut Value, dice: &mut Dice) {
     }
 }
 
+#[test]
+fn what_is_joined_holds_together_and_is_told_again() {
+    let documents = TREES.map(of_tree);
+    let mut dice = Dice(0xface);
+    let mut joined = 0;
+    for round in 0..200 {
+        let one = |name: &str, dice: &mut Dice| {
+            let mut document = documents[dice.roll(documents.len())].clone();
+            if round % 4 > 0 {
+                disturb(&mut document, dice);
+            }
+            read(name, &document.to_string()).ok()
+        };
+        let (Some(a), Some(b)) = (one("a.json", &mut dice), one("b.json", &mut dice)) else { continue };
+        let policies = a.facts.policies.len() + b.facts.policies.len();
+        let mut scan = join(crate::scan::Scan::default(), vec![a, b]);
+        assert_eq!(scan.facts.policies.len(), policies);
+        let mut out = Vec::new();
+        facts::write(&mut scan, &mut out).unwrap();
+        let crate::scan::Scan { sources, mut facts, .. } = scan;
+        let sources = sources.into_files();
+        assert_eq!(check::check(&mut facts, &sources), Ok(()));
+        let again = read("c.json", &String::from_utf8(out).unwrap()).unwrap();
+        assert_eq!(again.facts, facts);
+        let paths = |sources: &[Source]| sources.iter().map(|source| Arc::clone(&source.path)).collect::<Vec<_>>();
+        assert_eq!(paths(&again.sources), paths(&sources));
+        assert!(paths(&sources).is_sorted());
+        joined += 1;
+    }
+    assert!(joined > 50, "{joined}");
+}
+
 /// Everything that can be said of facts; none if they are refused.
 fn everything(bytes: &[u8]) -> Option<usize> {
     let Analysis { world, findings, fingerprints } = Analysis::new(&options("x.json", bytes)).ok()?;
