@@ -46,6 +46,11 @@ pub enum Command {
     /// The call graph with tries, deadlines and amplification
     #[command(max_term_width = 100)]
     Graph(Graph),
+    /// The facts as one file, to be linked with those of other repositories
+    ///
+    /// Such a file is an input like any other: `retrylint check payments.json checkout.json`.
+    #[command(max_term_width = 100)]
+    Facts(Facts),
     /// A rule's page
     #[command(max_term_width = 100)]
     Explain(Explain),
@@ -179,6 +184,17 @@ pub struct Graph {
 }
 
 #[derive(Debug, Args)]
+pub struct Facts {
+    #[command(flatten)]
+    pub files: Files,
+    /// Write them to a file instead of standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub terminal: Terminal,
+}
+
+#[derive(Debug, Args)]
 pub struct Explain {
     /// The rule's id
     #[arg(value_name = "RULE")]
@@ -191,13 +207,26 @@ pub struct Rules {
     pub terminal: Terminal,
 }
 
-/// What is read.
+/// What is read, and which part of it is looked at.
 #[derive(Debug, Args)]
 pub struct Input {
+    #[command(flatten)]
+    pub files: Files,
+    /// Only this environment (prod, staging …)
+    ///
+    /// Environments come from paths (overlays/prod, values-prod.yaml) and from [[environment]] in retrylint.toml. Each is a
+    /// system of its own.
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    pub environment: Option<String>,
+}
+
+/// What is read.
+#[derive(Debug, Args)]
+pub struct Files {
     /// Files and folders; - is standard input [default: .]
     ///
     /// A file that is named is read where it holds what is known here, even if its name does not say so; each file is read
-    /// once, whatever paths lead to it.
+    /// once, whatever paths lead to it. What `retrylint facts` wrote is read as what it was written of.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The configuration file
@@ -208,12 +237,6 @@ pub struct Input {
     /// Without any configuration file
     #[arg(long, hide_short_help = true, help_heading = "Input")]
     pub isolated: bool,
-    /// Only this environment (prod, staging …)
-    ///
-    /// Environments come from paths (overlays/prod, values-prod.yaml) and from [[environment]] in retrylint.toml. Each is a
-    /// system of its own.
-    #[arg(long, value_name = "NAME", help_heading = "Input")]
-    pub environment: Option<String>,
     /// Test code too
     ///
     /// Files below tests, testdata, fixtures and the like are left out, unless they are named.

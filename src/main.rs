@@ -14,6 +14,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::run(&args),
         Command::Policies(args) => commands::policies::run(&args),
         Command::Graph(args) => commands::graph::run(&args),
+        Command::Facts(args) => commands::facts::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Rules(args) => commands::rules::run(&args),
         Command::Init(args) => commands::init::run(&args),

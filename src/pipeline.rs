@@ -17,8 +17,9 @@ use crate::graph::System;
 use crate::graph::link::{environments, link, unnamed};
 use crate::limits::Limits;
 use crate::rules;
-use crate::scan::{self, Counts, Globs, ScanError, ScanSettings};
-use crate::source::Sources;
+use crate::scan::recorded::{forget_known, settings};
+use crate::scan::{self, Counts, Globs, Scan, ScanError, ScanSettings};
+use crate::source::{FileId, Source, Sources};
 use crate::suggest::did_you_mean;
 
 /// What a run is asked for.
@@ -98,14 +99,24 @@ impl Options {
     }
 }
 
+/// The facts of each file and of retrylint.toml, before they are put together: what `retrylint facts` writes.
+///
+/// # Errors
+/// If a path is not there, or a pattern is none.
+pub fn gather(options: &Options) -> Result<Scan, Failure> {
+    let Scan { sources, facts, counts } = scan::scan(&options.scan)?;
+    let (sources, facts) = with_settings(sources, facts, &options.config);
+    Ok(Scan { sources, facts, counts })
+}
+
 /// Reads everything.
 ///
 /// # Errors
 /// If a path is not there, a pattern is none, or no fact belongs to the environment that was asked for.
 pub fn read(options: &Options) -> Result<World, Failure> {
     let per_path = PerPath::new(&options.config)?;
-    let scan::Scan { sources, facts, counts } = scan::scan(&options.scan)?;
-    let (sources, facts) = with_settings(sources, facts, &options.config);
+    let Scan { sources, mut facts, counts } = gather(options)?;
+    crate::read::finish(&mut facts);
     let all = environments(&facts);
     let environments = match &options.environment {
         None => all,
@@ -160,14 +171,29 @@ fn services_of_nothing(config: &Config, facts: &Facts, paths: &[PathBuf]) -> Vec
 /// Adds what retrylint.toml states as facts: services and calls. Its text, and that of the files it extends, become files
 /// of the run.
 fn with_settings(mut sources: Sources, mut facts: Facts, config: &Config) -> (Sources, Facts) {
+    let told = settings(&facts);
     let mut files = Vec::new();
-    for source in config.sources() {
+    for mut source in config.sources() {
         let path = source.path.clone();
-        let known = sources.iter().find(|(_, source)| source.path == path).map(|(id, _)| id);
-        let id = match known {
-            Some(id) => id,
+        // A file of facts tells of the file that it was written with, by whatever path.
+        let is_ours = |id: &FileId| facts.file(*id).is_some_and(|file| file.told_by.is_none());
+        let is_same = |id: &FileId, known: &Source| told.contains(id) || (known.path == path && is_ours(id));
+        let known = sources.iter().find(|(id, known)| is_same(id, known) && known.is_part_of(&source));
+        let id = match known.map(|(id, known)| (id, Arc::clone(&known.path))) {
+            Some((id, path)) => {
+                source.path = path;
+                sources.replace(id, source);
+                id
+            }
             None => {
-                let file = File { path, kind: FileKind::Toml, environment: None, role: Role::Production, named: false };
+                let file = File {
+                    path,
+                    kind: FileKind::Toml,
+                    environment: None,
+                    role: Role::Production,
+                    named: false,
+                    told_by: None,
+                };
                 facts.files.push(file);
                 let id;
                 (sources, id) = sources.with(source);
@@ -176,7 +202,9 @@ fn with_settings(mut sources: Sources, mut facts: Facts, config: &Config) -> (So
         };
         files.push(id);
     }
-    facts.absorb(config.facts(&files));
+    let mut stated = config.facts(&files);
+    forget_known(&mut stated, &facts);
+    facts.absorb(stated);
     (sources, facts)
 }
 

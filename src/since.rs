@@ -22,7 +22,7 @@ pub struct Since {
 }
 
 /// Files as they are read, with their paths from the root of a repository.
-type Files<'s> = BTreeMap<FileId, (&'s Source, String)>;
+type Files<'s> = BTreeMap<FileId, (&'s str, String)>;
 
 /// A moved file shares at least this much of its lines with what it was.
 const ALIKE: f64 = 0.5;
@@ -57,14 +57,16 @@ impl Since {
         Ok(findings.iter().map(|finding| finding.labels.iter().any(|label| touches(label.span))).collect())
     }
 
-    /// What changed in each file; files outside of the repository are left out.
+    /// What changed in each file; files outside of the repository, and those of
+    /// which only some lines are known, are left out.
     fn changes(&self, files: HashSet<FileId>, sources: &Sources) -> Result<HashMap<FileId, Changes>, GitError> {
         let mut now: Files<'_> = BTreeMap::new();
         for file in files {
             let Some(source) = sources.get(file) else { continue };
+            let Some(text) = source.text() else { continue };
             let Ok(whole) = Path::new(&*source.path).canonicalize() else { continue };
             let Ok(below) = whole.strip_prefix(self.git.root()) else { continue };
-            now.insert(file, (source, below.to_string_lossy().replace('\\', "/")));
+            now.insert(file, (text, below.to_string_lossy().replace('\\', "/")));
         }
         self.compare(now)
     }
@@ -78,7 +80,7 @@ impl Since {
             let below = |path: &str| Some(path.strip_prefix(&**folder)?.strip_prefix('/')?.to_string());
             let (own, rest): (Files<'_>, Files<'_>) = now.into_iter().partition(|(_, (_, path))| below(path).is_some());
             now = rest;
-            let own = own.into_iter().filter_map(|(file, (source, path))| Some((file, (source, below(&path)?))));
+            let own = own.into_iter().filter_map(|(file, (text, path))| Some((file, (text, below(&path)?))));
             let own: Files<'_> = own.collect();
             if own.is_empty() {
                 continue;
@@ -92,7 +94,7 @@ impl Since {
         let mut contents = self.git.contents(&same_path)?;
         let is_new = now.values().any(|(_, path)| !then.contains_key(path));
         let gone = if is_new { self.gone(&then) } else { Vec::new() };
-        for (file, (source, path)) in &now {
+        for (file, (text, path)) in &now {
             let before = match then.get(path) {
                 Some(blob) => contents.get(blob).cloned(),
                 None => {
@@ -100,11 +102,11 @@ impl Since {
                     let missing = candidates.iter().map(|(_, blob)| (*blob).clone());
                     let missing: Vec<Blob> = missing.filter(|blob| !contents.contains_key(blob)).collect();
                     contents.extend(self.git.contents(&missing)?);
-                    most_alike(&source.text, candidates.iter().filter_map(|(_, blob)| contents.get(blob)))
+                    most_alike(text, candidates.iter().filter_map(|(_, blob)| contents.get(blob)))
                 }
             };
             let changed = match before {
-                Some(before) => Changes::between(&String::from_utf8_lossy(&before), &source.text),
+                Some(before) => Changes::between(&String::from_utf8_lossy(&before), text),
                 None => Changes::all(),
             };
             changes.insert(*file, changed);

@@ -1,36 +1,20 @@
 //! `retrylint config`: the settings in force, and where each comes from.
 
-use std::collections::HashMap;
+use retrylint::config::Config;
+use retrylint::report::settings::{self, From, Shown};
 
-use retrylint::config::{Config, Setting};
-use retrylint::report::{json, text};
-use serde::Serialize;
-
-use super::options::settings;
+use super::options;
 use super::{Failure, screen};
 use crate::cli::{self, ConfigFormat};
 
-/// A setting as it is shown.
-struct Shown {
-    setting: Setting,
-    from: From,
-}
-
-/// Where it comes from.
-enum From {
-    Default,
-    File { path: String, line: u32 },
-    CommandLine(&'static str),
-}
-
 /// Prints them.
 pub fn run(args: &cli::Config) -> Result<bool, Failure> {
-    let config = settings(&args.paths, args.config.as_ref(), args.isolated)?;
+    let config = options::settings(&args.paths, args.config.as_ref(), args.isolated)?;
     let shown = shown(&config, &args.limits);
     screen::tell_unmatched(&config.unmatched(&args.paths));
     match args.format {
-        ConfigFormat::Text => screen::print(&as_text(&shown))?,
-        ConfigFormat::Json => screen::print_raw(&as_json(&config, &shown))?,
+        ConfigFormat::Text => screen::print(&settings::text(&shown))?,
+        ConfigFormat::Json => screen::print_raw(&settings::json(&config, &shown))?,
     }
     Ok(true)
 }
@@ -67,88 +51,4 @@ fn shown(config: &Config, limits: &cli::Limits) -> Vec<Shown> {
         }
     }
     all
-}
-
-/// As one would write it, with a comment behind each line: a retrylint.toml that says everything.
-fn as_text(all: &[Shown]) -> String {
-    let line = |one: &Shown| format!("{} = {}", one.setting.key, one.setting.value.replace(['\n', '\r'], " "));
-    let mut tables: Vec<(&str, Vec<&Shown>)> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for one in all {
-        let table = one.setting.table.as_str();
-        let at = *places.entry(table).or_insert(tables.len());
-        match tables.get_mut(at) {
-            Some((_, own)) => own.push(one),
-            None => tables.push((table, vec![one])),
-        }
-    }
-    // What stands in no table stands before all of them.
-    tables.sort_by_key(|(table, _)| !table.is_empty());
-    let mut out = String::new();
-    for (table, own) in tables {
-        let width = own.iter().map(|one| line(one).chars().count()).max().unwrap_or_default().min(WIDEST);
-        if !table.is_empty() {
-            out.push_str(if out.is_empty() { "" } else { "\n" });
-            out.push_str(&text::line(&head(table)));
-            out.push('\n');
-        }
-        for one in own {
-            let from = match &one.from {
-                From::Default => "default".to_string(),
-                From::File { path, line } => format!("{path}:{line}"),
-                From::CommandLine(option) => (*option).to_string(),
-            };
-            out.push_str(&text::line(&format!("{:width$}  # {from}", line(one))));
-            out.push('\n');
-        }
-    }
-    out
-}
-
-/// `[limits]`, or for `calls[2]`, the second of several, `[[calls]]`.
-fn head(table: &str) -> String {
-    let (mut name, mut in_quotes, mut in_number) = (String::new(), false, false);
-    for c in table.chars() {
-        in_quotes ^= c == '"';
-        in_number |= c == '[' && !in_quotes;
-        if !in_number {
-            name.push(c);
-        }
-        in_number &= c != ']';
-    }
-    if table.ends_with(']') { format!("[[{name}]]") } else { format!("[{name}]") }
-}
-
-/// Columns that values are filled up to.
-const WIDEST: usize = 60;
-
-#[derive(Serialize)]
-struct Json<'a> {
-    version: u32,
-    files: Vec<String>,
-    settings: Vec<JsonSetting<'a>>,
-}
-
-#[derive(Serialize)]
-struct JsonSetting<'a> {
-    table: &'a str,
-    key: &'a str,
-    value: &'a str,
-    from: &'static str,
-    path: Option<&'a str>,
-    line: Option<u32>,
-    option: Option<&'static str>,
-}
-
-fn as_json(config: &Config, all: &[Shown]) -> String {
-    let settings = all.iter().map(|Shown { setting, from }| {
-        let (from, path, line, option) = match from {
-            From::Default => ("default", None, None, None),
-            From::File { path, line } => ("file", Some(path.as_str()), Some(*line), None),
-            From::CommandLine(option) => ("command-line", None, None, Some(*option)),
-        };
-        JsonSetting { table: &setting.table, key: &setting.key, value: &setting.value, from, path, line, option }
-    });
-    let files = config.sources().iter().map(|source| source.path.to_string()).collect();
-    json::print(&Json { version: json::VERSION, files, settings: settings.collect() })
 }

@@ -7,6 +7,7 @@ use retrylint::pipeline;
 use retrylint::report::graph::UnknownService;
 use retrylint::report::paint::{Paint, Tone};
 use retrylint::report::{Look, snippet, text};
+use retrylint::scan::ScanError;
 use retrylint::source::Sources;
 use retrylint::suggest::did_you_mean;
 
@@ -32,12 +33,16 @@ impl From<pipeline::Failure> for Failure {
 }
 
 /// A path that is not there may be a command that is misspelt, or that there is not.
-fn help_for(error: &retrylint::scan::ScanError) -> Option<String> {
-    let retrylint::scan::ScanError::Path { path, message } = error else { return None };
+fn help_for(error: &ScanError) -> Option<String> {
+    let (path, message) = match error {
+        ScanError::Path { path, message } => (path, message),
+        ScanError::Facts { .. } => return Some("write them anew: `retrylint facts` of this version".to_owned()),
+        ScanError::Glob { .. } | ScanError::Threads(_) => return None,
+    };
     if *message == in_words(&std::io::ErrorKind::PermissionDenied.into()) {
         return Some("let whoever runs retrylint enter the folders above it".to_owned());
     }
-    let commands = ["check", "policies", "graph", "explain", "rules", "init", "config", "completions", "help"];
+    let commands = ["check", "policies", "graph", "facts", "explain", "rules", "init", "config", "completions", "help"];
     if let Some(command) = did_you_mean(path, commands) {
         return Some(format!("for the command, write `retrylint {command}`"));
     }
@@ -71,9 +76,9 @@ impl Failure {
         match self {
             Failure::Said(message, help) => said(message, help.as_deref(), look),
             Failure::Settings(LoadError::Invalid { source_file, errors }) => {
-                let sources = Sources::default();
-                let copy = retrylint::source::Source::new(source_file.path.clone(), source_file.text.clone());
-                let (sources, file) = sources.with(copy);
+                let text = source_file.text().cloned().unwrap_or_else(|| "".into());
+                let copy = retrylint::source::Source::new(source_file.path.clone(), text);
+                let (sources, file) = Sources::default().with(copy);
                 let mut out = String::new();
                 for error in errors {
                     let mut span = error.span;

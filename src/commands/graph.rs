@@ -16,7 +16,7 @@ pub fn run(args: &Graph) -> Result<bool, Failure> {
     let world = pipeline::read(&options)?;
     let systems = world.systems_if(args.class);
     drop(progress);
-    screen::tell_beside(&world, args.terminal.quiet);
+    screen::tell_beside(&world.counts, &world.unmatched, &world.facts, args.terminal.quiet);
     let focus = match (&args.path, &args.around) {
         (Some((from, to)), _) => Focus::Path(from.clone(), to.clone()),
         (None, Some(name)) => Focus::Around(name.clone()),

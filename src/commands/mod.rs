@@ -6,6 +6,7 @@ pub mod check;
 pub mod completions;
 pub mod config;
 pub mod explain;
+pub mod facts;
 mod failure;
 mod formats;
 pub mod graph;

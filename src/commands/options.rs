@@ -6,26 +6,27 @@ use std::path::{Path, PathBuf};
 use retrylint::config::{self, Config};
 use retrylint::pipeline::Options;
 use retrylint::rules;
+use retrylint::scan::recorded;
 
 use super::Failure;
-use crate::cli::Input;
+use crate::cli::{Files, Input};
 
 /// The options of a command.
 pub fn options(input: &Input) -> Result<Options, Failure> {
+    Ok(Options { environment: input.environment.clone(), ..read(&input.files)? })
+}
+
+/// The same of what is read, and looked at as a whole.
+pub fn read(input: &Files) -> Result<Options, Failure> {
     let config = settings(&input.paths, input.config.as_ref(), input.isolated)?;
     let mut options = Options::new(config);
-    options.environment.clone_from(&input.environment);
     options.scan.include_tests = input.include_tests;
     options.scan.threads = input.threads;
     let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
     let paths: Vec<PathBuf> = input.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
     if input.paths.iter().any(is_stdin) {
         let name = input.stdin_filename.clone().unwrap_or_else(|| "<stdin>".to_string());
-        let limit = options.scan.max_file_size.saturating_add(1);
-        let mut bytes = Vec::new();
-        std::io::stdin()
-            .take(limit)
-            .read_to_end(&mut bytes)
+        let bytes = standard_input(options.scan.max_file_size)
             .map_err(|error| Failure::Said(format!("cannot read standard input: {error}"), None))?;
         options.scan.stdin = Some((name, bytes));
         options.scan.paths = paths;
@@ -39,6 +40,18 @@ pub fn options(input: &Input) -> Result<Options, Failure> {
         options.scan.paths = paths;
     }
     Ok(options)
+}
+
+/// All bytes of standard input, or one more than will be taken of it.
+fn standard_input(max: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut stdin = std::io::stdin();
+    stdin.by_ref().take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max && recorded::begins(&bytes) {
+        let more = recorded::largest(max) - max;
+        stdin.take(more).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }
 
 /// The settings: the file that is named, else the nearest one from the first path upwards.

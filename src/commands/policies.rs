@@ -16,8 +16,8 @@ pub fn run(args: &Policies) -> Result<bool, Failure> {
     let world = pipeline::read(&options)?;
     let systems = world.systems();
     drop(progress);
-    screen::tell_beside(&world, args.terminal.quiet);
-    let tests = args.input.include_tests;
+    screen::tell_beside(&world.counts, &world.unmatched, &world.facts, args.terminal.quiet);
+    let tests = args.input.files.include_tests;
     match args.format {
         TableFormat::Table => {
             let look = screen::table_look();

@@ -4,9 +4,9 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use retrylint::facts::Problem;
-use retrylint::pipeline::World;
+use retrylint::facts::{Facts, Problem};
 use retrylint::report::{Look, text};
+use retrylint::scan::Counts;
 
 use super::Failure;
 use crate::cli::Color;
@@ -93,11 +93,11 @@ pub fn print_to_stderr(text: &str) {
 
 /// Says which of the named paths are left out, which settings nothing answers to, and what could not be read: a table that
 /// lacks them does not.
-pub fn tell_beside(world: &World, quiet: bool) {
+pub fn tell_beside(counts: &Counts, unmatched: &[String], facts: &Facts, quiet: bool) {
     if !quiet {
-        world.counts.left_out.iter().for_each(|left_out| tell("note", &left_out.to_string()));
-        tell_unmatched(&world.unmatched);
-        unreadable(world).iter().for_each(|unreadable| tell("warning", unreadable));
+        counts.left_out.iter().for_each(|left_out| tell("note", &left_out.to_string()));
+        tell_unmatched(unmatched);
+        unreadable(facts).iter().for_each(|unreadable| tell("warning", unreadable));
     }
 }
 
@@ -125,11 +125,11 @@ pub fn fitted(body: &str, hang: usize) -> String {
 }
 
 /// What could not be read: `check` has a finding for each, a table has nothing.
-fn unreadable(world: &World) -> Option<String> {
+fn unreadable(facts: &Facts) -> Option<String> {
     let whole = |problem: &&Problem| !problem.partial && !problem.template;
-    let problems: Vec<&Problem> = world.facts.problems.iter().filter(whole).collect();
+    let problems: Vec<&Problem> = facts.problems.iter().filter(whole).collect();
     let first = problems.first()?;
-    let path = world.facts.file(first.span.file).map_or("a file", |file| &*file.path);
+    let path = facts.file(first.span.file).map_or("a file", |file| &*file.path);
     Some(match problems.len() - 1 {
         0 => format!("{path} cannot be read: {}", first.message),
         n => format!("{path} and {n} more cannot be read; `retrylint check` says why"),

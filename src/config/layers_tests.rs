@@ -27,7 +27,7 @@ impl Scratch {
         let Err(LoadError::Invalid { source_file, errors }) = self.load(file) else { panic!("{file}") };
         let [error] = errors.try_into().unwrap();
         let name = source_file.path.rsplit_once('/').map_or(&*source_file.path, |(_, name)| name).to_string();
-        (name, source_file.text[error.span.range()].to_string(), error.message)
+        (name, source_file.slice(error.span).to_string(), error.message)
     }
 }
 

@@ -1,11 +1,12 @@
 //! How delays between tries grow and how they are spread (contracts.md D-12); their arithmetic is in `delays`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Limit, Nanos, Sourced};
 
 /// How delays grow. Nominal delay before retry `i` (from 1): `min(cap, base * factor^(i - 1))` for exponential.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Backoff {
     /// The shape.
     pub kind: Sourced<BackoffKind>,
@@ -20,7 +21,8 @@ pub struct Backoff {
 }
 
 /// The shape of a series of delays.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BackoffKind {
     /// No delay at all.
@@ -38,7 +40,8 @@ pub enum BackoffKind {
 }
 
 /// The random part: a nominal delay `d` becomes uniform in `[low * d, high * d + plus]`, but never less than `least`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Jitter {
     /// Factor of the least delay.
     pub low: f64,
@@ -55,7 +58,8 @@ pub struct Jitter {
 }
 
 /// Whether the cap is applied to the spread delay or to the nominal one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum JitterAt {
     /// Spread first, then capped: the cap holds.

@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Callee, Caller, Confidence, Sourced};
 use crate::source::Span;
 
 /// Index of a call in [`Facts::calls`](super::Facts::calls).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct CallId(pub u32);
 
 /// A service calls another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Call {
     /// Who calls; [`Caller::ByPath`] by the file that it is said in. Of callers that are not told there is no call.
     pub caller: Caller,
@@ -44,7 +46,8 @@ pub struct Call {
 }
 
 /// What says that a call exists; the order is that of precedence (D-8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CallSource {
     /// A proxy's route.
@@ -70,7 +73,8 @@ impl CallSource {
 }
 
 /// What an edge is spoken in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// HTTP with its status codes.
@@ -90,7 +94,8 @@ impl Protocol {
 }
 
 /// An operation: `POST /charge`, or a gRPC method.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Operation {
     /// The HTTP method, upper case.
     pub method: Option<Arc<str>>,
@@ -110,7 +115,8 @@ impl Operation {
 }
 
 /// Which requests a policy covers, and its place among the routes that compete with it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Route {
     /// The ordered list that it stands in (a virtual host, a VirtualService): routes with the same list compete, and the
     /// first that matches wins.
@@ -128,7 +134,8 @@ pub struct Route {
 }
 
 /// Which HTTP methods are covered or retried.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Methods {
     /// All of them.
@@ -165,7 +172,8 @@ pub fn is_idempotent(method: &str) -> bool {
 }
 
 /// Which paths a route takes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PathMatch {
     /// All of them.

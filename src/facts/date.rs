@@ -1,11 +1,14 @@
 //! [`Date`]: the day until which a suppression holds.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::de::Unexpected;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A day of the calendar, `2027-01-31`, in no time zone. The order is that of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "String", extend("format" = "date")))]
 pub struct Date {
     year: u16,
     month: u8,
@@ -68,6 +71,13 @@ fn is_leap(year: u16) -> bool {
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
+impl<'de> Deserialize<'de> for Date {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <Cow<'de, str>>::deserialize(deserializer)?;
+        Date::parse(&text).ok_or_else(|| serde::de::Error::invalid_value(Unexpected::Str(&text), &DATE))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Failure classes: what may go wrong with one try, and sets of them (contracts.md D-10).
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What happened to one try. HTTP and gRPC answers are apart, because the tokens that name them are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Class {
@@ -197,7 +198,8 @@ impl Class {
 
 /// A set of failure classes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Classes(u32);
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Classes(#[cfg_attr(test, schemars(with = "Vec<Class>"))] u32);
 
 impl Classes {
     /// No class.
@@ -389,6 +391,12 @@ impl FromIterator<Class> for Classes {
 impl std::fmt::Debug for Classes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.iter().map(Class::name)).finish()
+    }
+}
+
+impl<'de> Deserialize<'de> for Classes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::<Class>::deserialize(deserializer).map(|classes| classes.into_iter().collect())
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Operation;
 use crate::source::Span;
 
 /// What is known of a policy because it stands in code.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InCode {
     /// The function around it, as shown: `Client::fetch`.
     pub function: Option<Arc<str>>,
@@ -39,7 +40,8 @@ pub struct InCode {
 }
 
 /// A random part of a delay that is the same for all tries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Frozen {
     /// Where it is drawn.
     pub span: Span,
@@ -48,7 +50,8 @@ pub struct Frozen {
 }
 
 /// How a random part is frozen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Freeze {
     /// Drawn once, before the tries.

@@ -1,7 +1,8 @@
 //! The facts: what every input, whatever its language or dialect, is lowered into. Plain data; the types of parsers stop
 //! at `read/`, and everything after it sees facts only.
 //!
-//! Facts are a file format from the first commit (contracts.md D-22): all of them are `Serialize`.
+//! Facts are a file format (contracts.md D-22): all of them are written by `retrylint facts` and read back. What points elsewhere is
+//! met by [`Visit`].
 
 mod backoff;
 mod call;
@@ -19,11 +20,13 @@ mod suppression;
 mod time;
 mod upstream;
 mod value;
+mod visit;
 pub mod words;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use backoff::{Backoff, BackoffKind, Jitter, JitterAt};
 pub use call::{Call, CallId, CallSource, Methods, Operation, PathMatch, Protocol, Route, is_idempotent};
@@ -44,12 +47,15 @@ pub use service::{
 pub use suppression::{Misdirected, Scope, Suppression};
 pub use time::Nanos;
 pub use upstream::{Breaker, Budget, BudgetBase, Floor, Place, Upstream};
+pub(crate) use value::interned;
 pub use value::{Limit, Origin, Sourced, Value, Why};
+pub use visit::{Visit, Visitor};
 
 use crate::source::{FileId, Span};
 
 /// Everything that was read.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Facts {
     /// The files that were read, by [`FileId`].
     pub files: Vec<File>,
@@ -84,7 +90,8 @@ pub struct Facts {
 }
 
 /// An object that is known to retry, and of which nothing is read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unread {
     /// Its kind, as it calls itself.
     pub kind: Arc<str>,
@@ -93,7 +100,8 @@ pub struct Unread {
 }
 
 /// A file that was looked at.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct File {
     /// Path as shown, relative to the scanned root's base, `/` between its parts.
     pub path: Arc<str>,
@@ -105,10 +113,22 @@ pub struct File {
     pub role: Role,
     /// Whether it was named on the command line.
     pub named: bool,
+    /// The file of facts that tells of it, where several are linked: paths of one say nothing of another's. None for what was
+    /// read from the disk, and for all files of a run with nothing else.
+    pub told_by: Option<Arc<str>>,
+}
+
+impl File {
+    /// Its path without what tells it apart from a file of another repository.
+    pub fn own_path(&self) -> &str {
+        let own = self.told_by.as_ref().and_then(|told_by| self.path.strip_prefix(&**told_by)?.strip_prefix(':'));
+        own.unwrap_or(&self.path)
+    }
 }
 
 /// What a file was read as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FileKind {
     /// YAML.
@@ -134,7 +154,8 @@ impl FileKind {
 }
 
 /// What a file is for (D-18).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// What runs.
@@ -146,7 +167,8 @@ pub enum Role {
 }
 
 /// How sure a reader is of a fact; a finding has the least of the facts that it rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
     /// Name evidence only, or the generic shape.
@@ -158,7 +180,8 @@ pub enum Confidence {
 }
 
 /// Something that could not be read: the run goes on without it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Problem {
     /// Where reading broke; the start of the file if no place is to blame.
     pub span: Span,
@@ -235,6 +258,21 @@ impl Facts {
         self.namespaces.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
         self.meshes.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
         self.route_uses.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
+    }
+
+    /// The environments that occur in them, by name.
+    pub fn environments(&self) -> BTreeSet<&Arc<str>> {
+        let mut seen: BTreeSet<&Arc<str>> = BTreeSet::new();
+        seen.extend(self.policies.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.upstreams.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.calls.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.services.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.workloads.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.kube_services.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.namespaces.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.route_uses.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen.extend(self.meshes.iter().filter_map(|fact| fact.environment.as_ref()));
+        seen
     }
 
     /// The policy of an id.

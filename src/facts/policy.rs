@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Backoff, Breaker, Budget, CallId, Callee, Caller, Classes, Confidence, Dialect, InCode, LeftOut, Limit, Methods,
@@ -12,13 +12,15 @@ use super::{
 use crate::source::Span;
 
 /// Index of a policy in [`Facts::policies`](super::Facts::policies).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct PolicyId(pub u32);
 
 /// One place where retrying is configured or written by hand, with everything that is known about it. Large repositories
 /// have a hundred thousand of these: what most of them lack is boxed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Policy {
     /// The construct that defines it: the `retry_policy` mapping, the route, the loop.
     pub span: Span,
@@ -105,7 +107,8 @@ pub struct Policy {
 }
 
 /// Total tries of one policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Attempts {
     /// At most so many, the first included; never zero.
@@ -117,7 +120,8 @@ pub enum Attempts {
 }
 
 /// How a count is spelled in the user's file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Count {
     /// The key or method: `num_retries`, `attempts`.
     pub key: Cow<'static, str>,
@@ -128,7 +132,8 @@ pub struct Count {
 }
 
 /// What a count counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Counts {
     /// Tries after the first.
@@ -138,7 +143,8 @@ pub enum Counts {
 }
 
 /// The limit of all tries together, what it measures and when it is looked at.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Total {
     /// The limit.
     pub limit: Sourced<Limit<Nanos>>,
@@ -149,7 +155,8 @@ pub struct Total {
 }
 
 /// What a total limit measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Measures {
     /// The time from the start of the first try.
@@ -159,7 +166,8 @@ pub enum Measures {
 }
 
 /// When a total limit is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
     /// It cuts a running try.
@@ -169,7 +177,9 @@ pub enum Check {
 }
 
 /// What is wrong with a written attempt timeout.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum AttemptTimeoutFlaw {
     /// The proxy ignores it, because it is not below this total.
     NotBelowTotal(Sourced<Limit<Nanos>>),
@@ -183,7 +193,8 @@ pub enum AttemptTimeoutFlaw {
 }
 
 /// How a policy came to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicyKind {
     /// A loop written by hand.
@@ -199,7 +210,8 @@ pub enum PolicyKind {
 }
 
 /// Hedging: further copies of a request, sent on a timer instead of on a failure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Hedging {
     /// Copies beyond the first.
     pub copies: Sourced<u64>,
@@ -210,7 +222,8 @@ pub struct Hedging {
 }
 
 /// What happens when all tries are used up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Exhausted {
     /// The caller gets an error.
@@ -224,7 +237,8 @@ pub enum Exhausted {
 }
 
 /// What kind of work a policy guards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// Somebody waits for the answer.
@@ -240,7 +254,8 @@ pub enum Purpose {
 }
 
 /// A setting that does nothing or that is rejected: what `ineffective-retry` says, in the reader's words.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ineffective {
     /// The smallest thing at fault.
     pub span: Span,

@@ -1,9 +1,10 @@
 //! Where a policy stands on its edge, and in what it is spelled.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where a retrying party stands on an edge, outermost first (D-6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Position {
     /// The caller's own code and its settings.
@@ -84,7 +85,8 @@ impl Position {
 }
 
 /// The spelling of a policy: what its help text is written in and how its proxy behaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
     /// Envoy's own configuration.
@@ -112,7 +114,8 @@ impl Dialect {
 }
 
 /// Proxies by what they hand outward (the table of D-10).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Proxy {
     /// Envoy and what is built on it.

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Caller, Dialect, Policy, Position};
 use crate::source::Span;
 
 /// The name of a configuration object that holds routes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ObjectName {
     /// Whose object it is: a VirtualService of Istio's, a route configuration of Envoy's.
     pub dialect: Dialect,
@@ -20,7 +21,8 @@ pub struct ObjectName {
 
 /// Something uses the routes of an object by its name, and so says who calls through that one's policies: an Istio
 /// VirtualService with `delegate`, an Envoy listener with `rds`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RouteUse {
     /// Whose routes.
     pub of: ObjectName,
@@ -38,7 +40,8 @@ pub struct RouteUse {
 }
 
 /// What a policy says nothing about because the object that uses it may (see [`RouteUse::hands_down`]).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// Everything about retries.
     pub retries: bool,

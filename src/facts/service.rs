@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::suppression::is_past;
 use super::{Class, Date, Nanos, Sourced, Why};
@@ -12,7 +12,8 @@ use crate::source::Span;
 
 /// A host name, normalised as far as one file allows. Whether `a.b` is a name with a namespace is decided at linking,
 /// when all namespaces are known.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Host {
     /// A name, with its namespace where the cluster suffix or the object said it.
@@ -28,7 +29,8 @@ pub enum Host {
 }
 
 /// A reference to a service, with how it is known.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServiceRef {
     /// The name.
     pub host: Host,
@@ -41,7 +43,8 @@ pub struct ServiceRef {
 }
 
 /// How a reference is known, best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Evidence {
     /// Written out.
@@ -53,7 +56,8 @@ pub enum Evidence {
 }
 
 /// Who calls through a policy.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Caller {
     /// This service.
@@ -72,7 +76,8 @@ pub enum Caller {
 }
 
 /// Whom a policy calls.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Callee {
     /// This service. `hosts`: further names by which callers reach it through this policy (a VirtualService's hosts).
@@ -109,7 +114,8 @@ impl Callee {
 }
 
 /// A service that some file declares.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Service {
     /// Its name.
     pub name: Arc<str>,
@@ -182,7 +188,8 @@ impl Service {
 }
 
 /// What declares a service; a later one wins where two disagree (D-8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ServiceSource {
     /// A package of source code with a program in it.
@@ -198,7 +205,8 @@ pub enum ServiceSource {
 }
 
 /// `accept = { max-amplification = 9, reason = "…", until = 2027-01-31 }`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Accept {
     /// The amplification that was decided to be fine.
     pub max_amplification: f64,
@@ -218,7 +226,8 @@ impl Accept {
 }
 
 /// A workload (Deployment, StatefulSet, DaemonSet …): identity, labels and mesh membership.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Workload {
     /// `metadata.name`.
     pub name: Arc<str>,
@@ -241,7 +250,8 @@ pub struct Workload {
 }
 
 /// A Kubernetes Service: a host name and the labels that it selects.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KubeService {
     /// `metadata.name`.
     pub name: Arc<str>,
@@ -258,7 +268,8 @@ pub struct KubeService {
 }
 
 /// A namespace, or anything else that proves one exists.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Namespace {
     /// Its name.
     pub name: Arc<str>,
@@ -274,10 +285,13 @@ pub struct Namespace {
 
 /// A mesh whose objects were seen: its built-in defaults stand on edges between its members. Each file that shows one adds
 /// a sighting without policies; once all files are read, one for each environment is left, with its default policies.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Mesh {
     /// `istio`.
     pub source: Cow<'static, str>,
+    /// The release whose defaults apply where it is sighted, as (major, minor).
+    pub version: (u32, u32),
     /// Where it was seen first.
     pub span: Span,
     /// Its environment.

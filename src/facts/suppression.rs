@@ -1,12 +1,13 @@
 //! [`Suppression`]: a comment that silences rules on a place, with its reason.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Date;
 use crate::source::Span;
 
 /// `# retrylint: allow(missing-jitter, no-backoff) reason`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Suppression {
     /// The directive in its comment.
     pub span: Span,
@@ -33,7 +34,8 @@ pub fn is_past(until: Option<Date>, today: Option<Date>) -> bool {
 }
 
 /// What a suppression covers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// Findings whose primary span starts in this range (or, for path rules, any labelled hop).
@@ -44,7 +46,8 @@ pub enum Scope {
 
 /// A comment that speaks to retrylint and is not understood: `# retrylint: alow(missing-jitter)`. Whoever wrote it
 /// believes that it does something.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Misdirected {
     /// What is wrong, in the comment.
     pub span: Span,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A length of time, in nanoseconds. Arithmetic saturates at 584 years.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 

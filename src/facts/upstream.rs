@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Caller, Dialect, Limit, Nanos, Position, ServiceRef, Sourced};
 use crate::source::Span;
 
 /// Settings for a callee at one position, which hold for every policy there: an Envoy cluster, an Istio DestinationRule.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Upstream {
     /// Whom it is about.
     pub callee: ServiceRef,
@@ -39,7 +40,8 @@ pub struct Upstream {
 }
 
 /// A retry budget: the share of traffic that may be retries (contracts.md D-13).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Budget {
     /// The share, as a fraction: 0.2 for 20 %.
     pub ratio: Sourced<f64>,
@@ -52,7 +54,8 @@ pub struct Budget {
 }
 
 /// Retries that a budget always allows.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Floor {
     /// Retries per second and instance.
@@ -62,7 +65,8 @@ pub enum Floor {
 }
 
 /// What a budget's share is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetBase {
     /// First tries.
@@ -76,7 +80,8 @@ pub enum BudgetBase {
 }
 
 /// A circuit breaker or outlier detection. The default is one of which nothing but its being there is known.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Breaker {
     /// The share of failures that opens it.
     pub ratio: Option<Sourced<f64>>,
@@ -99,7 +104,8 @@ pub struct Breaker {
 }
 
 /// Where a breaker stands relative to the retry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
     /// Inside: it counts attempts.

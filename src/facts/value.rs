@@ -1,15 +1,18 @@
 //! [`Sourced`]: a value together with where it comes from, and whether it is known at all (contracts.md D-11).
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::source::Span;
 
 /// A value that is either known, or set by something that was not understood.
 ///
 /// "No limit" is a *known* value (`Limit::None`); absence is not unknown, and unknown is not absence.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Sourced_{T}"))]
 pub struct Sourced<T> {
     /// The value, or why it is not known.
     pub value: Value<T>,
@@ -18,7 +21,8 @@ pub struct Sourced<T> {
 }
 
 /// Known, or unknown with the reason.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Value_{T}"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Value<T> {
     /// The value that will be in force.
@@ -29,7 +33,8 @@ pub enum Value<T> {
 }
 
 /// Where a value was said.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// In the user's file.
@@ -37,16 +42,39 @@ pub enum Origin {
     /// Nowhere: it is a default. `by` names whose ("Istio 1.24"), `reference` the setting that it stands in for.
     Default {
         /// Whose default it is, as shown: `Envoy`, `Istio 1.24`, `.NET standard handler`.
-        by: &'static str,
+        #[serde(deserialize_with = "interned_text")]
+        by: Lasting,
         /// What would set it: `num_retries`, `timeout`.
-        reference: &'static str,
+        #[serde(deserialize_with = "interned_text")]
+        reference: Lasting,
     },
     /// Computed from several written places.
     Derived(Vec<Span>),
 }
 
+/// A text that lives as long as the program.
+type Lasting = &'static str;
+
+/// A text that lives as long as the program: facts name whose default a value is by such texts. Each is kept once; there are
+/// as many as there are libraries and settings in the catalogue, in retrylint.toml and in the files of facts that are read.
+pub(crate) fn interned(text: &str) -> &'static str {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(text) = known.get(text) {
+        return text;
+    }
+    let text: &'static str = Box::leak(text.into());
+    known.insert(text);
+    text
+}
+
+fn interned_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+    <Cow<'de, str>>::deserialize(deserializer).map(|text| interned(&text))
+}
+
 /// Why a value is unknown; printed as it stands behind "unknown:".
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
     /// Set from the environment variable of this name.
@@ -76,7 +104,8 @@ impl std::fmt::Display for Why {
 }
 
 /// A bound that may be known to be absent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Limit_{T}"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit<T> {
     /// Bounded by this.

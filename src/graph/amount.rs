@@ -122,6 +122,25 @@ impl Serialize for Amount {
     }
 }
 
+/// The schema of what is written of it.
+#[cfg(test)]
+impl schemars::JsonSchema for Amount {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Amount".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A number; from 2^53 on the digits as text, since not every reader keeps such a number whole; \
+                            `unbounded` if there is no end to it.",
+            "oneOf": [
+                { "type": "number", "minimum": 0 },
+                { "type": "string", "pattern": "^([0-9]{16,}|unbounded)$" }
+            ]
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

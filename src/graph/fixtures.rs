@@ -32,6 +32,7 @@ impl Tree {
                 environment: None,
                 role: Role::Production,
                 named: false,
+                told_by: None,
             });
             self.facts.files.len() - 1
         });
@@ -208,6 +209,7 @@ impl Tree {
         let span = self.span("mesh.yaml");
         self.facts.meshes.push(Mesh {
             source: "istio".into(),
+            version: crate::read::NEWEST_ISTIO,
             span,
             environment: None,
             client_default: Some(client),

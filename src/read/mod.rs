@@ -75,14 +75,14 @@ pub static DIALECTS: &[&Dialect] = &[
 ];
 
 /// What a dialect settles when every file has been read.
-pub type Finish = fn(&mut Facts, &ReadSettings);
+pub type Finish = fn(&mut Facts);
 
 /// In the order in which they run.
 pub static FINISH: &[Finish] = &[dialects::istio::finish, code::assemble::finish, code::catalogue::finish];
 
 /// Settles what needs the facts of all files. To be called once, after the last file.
-pub fn finish(facts: &mut Facts, settings: &ReadSettings) {
+pub fn finish(facts: &mut Facts) {
     for finish in FINISH {
-        finish(facts, settings);
+        finish(facts);
     }
 }

@@ -11,7 +11,7 @@ pub fn sources(files: &[(&str, &str)]) -> Sources {
 
 /// The first place of a text in any file.
 pub fn span(sources: &Sources, text: &str) -> Span {
-    let found = sources.iter().find_map(|(file, source)| Some((file, source.text.find(text)?)));
+    let found = sources.iter().find_map(|(file, source)| Some((file, source.text()?.find(text)?)));
     let (file, at) = found.unwrap_or((FileId(0), 0));
     Span::new(file, at..at + text.len())
 }
@@ -45,7 +45,7 @@ pub fn path() -> (Sources, Finding) {
     ]);
     let label = |file: u32, text: &str, says: &str| {
         let source = sources.get(FileId(file)).unwrap();
-        let at = source.text.find(text).unwrap() + text.len() - 1;
+        let at = source.text().unwrap().find(text).unwrap() + text.len() - 1;
         Label { span: Span::new(FileId(file), at..at + 1), text: says.into() }
     };
     let labels = vec![

@@ -20,6 +20,8 @@ use crate::graph::{Edge, Factor, Net, Node, System};
 use crate::suggest::did_you_mean;
 
 pub use dot::render as dot;
+#[cfg(test)]
+pub(super) use json::Document;
 pub use json::write as write_json;
 pub use text::render as text;
 

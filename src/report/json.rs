@@ -1,8 +1,12 @@
 //! `check --format json` (contracts.md D-19): every finding, with byte offsets and lines. Fields are added, never changed.
 
+mod rows;
+
 use std::io::Write;
 
 use serde::Serialize;
+
+use rows::Rows;
 
 use super::{Entry, Report, summary::Summary, text::shown_at};
 use crate::finding::{Label, Suppressed};
@@ -34,6 +38,17 @@ pub fn print(document: &impl Serialize) -> String {
 pub fn write(document: &impl Serialize, out: impl Write) -> std::io::Result<()> {
     let mut out = Escaping(out);
     serde_json::to_writer_pretty(&mut out, document)?;
+    out.0.write_all(b"\n")
+}
+
+/// A document of long lists, written as it comes about: two levels of it and their lists are laid out, and what stands in a list
+/// has a line of its own.
+///
+/// # Errors
+/// If `out` cannot be written to.
+pub fn write_rows(document: &impl Serialize, out: impl Write) -> std::io::Result<()> {
+    let mut out = Escaping(out);
+    document.serialize(&mut serde_json::Serializer::with_formatter(&mut out, Rows::default()))?;
     out.0.write_all(b"\n")
 }
 
@@ -75,29 +90,54 @@ impl<W: Write> Write for Escaping<W> {
     }
 }
 
+/// The findings of a run and what it looked at. Fields are added in later versions, never changed or taken away: ignore what you do
+/// not know.
 #[derive(Serialize)]
-struct Document<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Document<'a> {
+    /// Version of this format.
+    #[cfg_attr(test, schemars(extend("const" = VERSION)))]
     version: u32,
+    /// Worst first; suppressed ones included.
     findings: Vec<FindingJson<'a>>,
+    /// What was looked at and what came of it.
     summary: &'a Summary,
 }
 
-/// One finding, in `json` and `jsonl` alike.
+/// One defect, in `json` and `jsonl` alike. Its place is that of its primary label.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct FindingJson<'a> {
+    /// The rule's id: `retrylint explain ID` shows its page.
+    #[cfg_attr(test, schemars(regex(pattern = "^[a-z]+(-[a-z]+)*$")))]
     rule: &'a str,
+    /// How bad it is.
+    #[cfg_attr(test, schemars(extend("enum" = ["error", "warning", "note"])))]
     severity: &'a str,
+    /// The least of the facts that it rests on.
     confidence: crate::facts::Confidence,
+    /// The effect, then the cause; readable alone.
     message: &'a str,
     #[serde(flatten)]
+    #[cfg_attr(test, schemars(with = "Place<'static>"))]
     place: Option<Place<'a>>,
+    /// Every place that contributes, the primary one first.
+    #[cfg_attr(test, schemars(length(min = 1)))]
     labels: Vec<LabelJson<'a>>,
+    /// Further facts.
     notes: &'a [String],
+    /// What to write instead.
     help: Option<&'a str>,
+    /// The same in the next run, whatever becomes of message, lines and numbers; no two findings of a run share it.
+    #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{16}$")))]
     fingerprint: &'a str,
+    /// Shown under `--pedantic` only.
     pedantic: bool,
+    /// The comment or setting that silences it.
     suppressed: Option<SuppressedJson<'a>>,
+    /// Formats for people show the findings of one group as one.
     group: Option<&'a str>,
+    /// Where it holds; empty if the tree has no environments, or in all of them.
     environments: Vec<&'a str>,
 }
 
@@ -129,13 +169,25 @@ impl<'a> FindingJson<'a> {
 
 /// A place, in bytes and as people count.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Place<'a> {
+    /// The file, as shown from where the run started.
     path: &'a str,
+    /// First byte.
     start: u32,
+    /// One past the last byte.
     end: u32,
+    /// From 1.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     line: u32,
+    /// From 1, in characters.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     column: u32,
+    /// From 1.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     end_line: u32,
+    /// From 1, in characters.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     end_column: u32,
 }
 
@@ -156,11 +208,15 @@ impl<'a> Place<'a> {
     }
 }
 
+/// A place that contributes, and what stands there.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct LabelJson<'a> {
     #[serde(flatten)]
     place: Place<'a>,
+    /// What stands there; may be empty.
     text: &'a str,
+    /// Whether it is the place of the finding.
     primary: bool,
 }
 
@@ -170,11 +226,19 @@ impl<'a> LabelJson<'a> {
     }
 }
 
+/// What silences a finding.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct SuppressedJson<'a> {
+    /// A comment at the place, one for its file, a decision in retrylint.toml, or the baseline.
+    #[cfg_attr(test, schemars(extend("enum" = ["inline", "file", "accepted", "baseline"])))]
     by: &'a str,
+    /// May be empty.
     reason: &'a str,
+    /// Where that stands.
     path: Option<&'a str>,
+    /// From 1.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     line: Option<u32>,
 }
 

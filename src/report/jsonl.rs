@@ -10,15 +10,29 @@ use super::{Report, summary::Summary};
 pub fn render(report: &Report<'_>) -> String {
     let mut out = String::new();
     for entry in &report.entries {
-        out.push_str(&json::line(&FindingJson::of(entry, report.sources)));
+        out.push_str(&json::line(&Line::Finding(&FindingJson::of(entry, report.sources))));
     }
-    out.push_str(&json::line(&Last { version: VERSION, summary: report.summary }));
+    out.push_str(&json::line(&Line::Last(Last { version: VERSION, summary: report.summary })));
     out
 }
 
+/// A finding, or the summary: that is the last line, and the one that says that the run was complete.
 #[derive(Serialize)]
-struct Last<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub(super) enum Line<'a> {
+    Finding(&'a FindingJson<'a>),
+    Last(Last<'a>),
+}
+
+/// The last line, which says that the run was complete.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Last<'a> {
+    /// Version of this format.
+    #[cfg_attr(test, schemars(extend("const" = VERSION)))]
     version: u32,
+    /// What was looked at and what came of it.
     summary: &'a Summary,
 }
 

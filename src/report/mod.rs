@@ -8,6 +8,7 @@ pub mod concise;
 mod details;
 #[cfg(test)]
 pub(crate) mod examples;
+pub mod facts;
 pub mod full;
 pub mod github;
 pub mod gitlab;
@@ -22,6 +23,9 @@ pub mod markdown;
 pub mod paint;
 pub mod policies;
 pub mod sarif;
+#[cfg(test)]
+mod schemas;
+pub mod settings;
 pub mod snippet;
 pub mod summary;
 pub mod table;
@@ -111,6 +115,7 @@ impl<'a> Report<'a> {
 
 /// Counts of findings by what becomes of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Counts {
     /// Shown errors.
     pub errors: usize,

@@ -16,6 +16,8 @@ use crate::facts::{
 use crate::graph::System;
 use crate::source::Sources;
 
+#[cfg(test)]
+pub(super) use json::Document;
 pub use json::render as json;
 
 /// A policy with the two ends of its call.

@@ -17,7 +17,7 @@ use crate::finding::{Finding, Severity};
 use crate::source::{FileId, Source, Sources, floor_boundary};
 
 /// Lines between two labels that are shown rather than left out.
-const GAP: usize = 2;
+pub(super) const GAP: usize = 2;
 /// Columns between tab stops.
 const TAB: usize = 4;
 
@@ -139,7 +139,7 @@ impl Screen {
     /// Adds a line as it is shown, and its labels where they then stand.
     fn push_line(&mut self, source: &Source, line: usize, marks: &[&Mark<'_>], room: usize) {
         let range = source.line_range(line);
-        let (shown, offsets) = show(source.text.get(range.clone()).unwrap_or_default(), marks, range.start, room);
+        let (shown, offsets) = show(source.line(line), marks, range.start, room);
         let start = self.text.len();
         self.starts.push(start);
         for (mark, (from, to)) in marks.iter().zip(offsets) {

@@ -3,6 +3,7 @@
 
 mod survey;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ pub use survey::{is_listed, policies_of, survey};
 
 /// What a run looked at and what came of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Findings.
     #[serde(flatten)]
@@ -29,7 +31,7 @@ pub struct Summary {
     pub left_out: Vec<String>,
     /// Files in languages that are not read, below what was named.
     #[serde(skip)]
-    pub unread: BTreeMap<&'static str, usize>,
+    pub unread: BTreeMap<Cow<'static, str>, usize>,
     /// Services, those outside the system included.
     pub services: usize,
     /// Calls between them.
@@ -53,6 +55,7 @@ pub struct Summary {
 
 /// How much of the calls is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Coverage {
     /// Calls with policies, all of whose tries are known.
     pub calls_known: usize,
@@ -66,6 +69,7 @@ pub struct Coverage {
 
 /// The path on which one request becomes most.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WorstPath {
     /// From the root on: each caller with the tries of its call.
     pub hops: Vec<Step>,
@@ -74,6 +78,7 @@ pub struct WorstPath {
     /// The product.
     pub factor: Amount,
     /// The failure that it holds for.
+    #[cfg_attr(test, schemars(with = "crate::facts::Class"))]
     pub class: &'static str,
     /// Whether an unknown factor lies on it: then the product is a lower bound.
     pub lower_bound: bool,
@@ -87,6 +92,7 @@ pub struct WorstPath {
 
 /// A caller on a path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Step {
     /// The caller.
     pub from: String,
@@ -96,14 +102,17 @@ pub struct Step {
 
 /// Who waits longest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Slowest {
     /// The caller.
     pub from: String,
     /// Whom it calls.
     pub to: String,
     /// When the caller gives up, where that is sooner than the callee's slowest answer.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     pub waits_ms: Option<f64>,
     /// How long the work can take.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     pub takes_ms: f64,
     #[serde(skip)]
     waits: Option<Nanos>,
@@ -113,6 +122,7 @@ pub struct Slowest {
 
 /// What all clients of a service send on top if each of them retries.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Extra {
     /// The service whose clients are counted.
     pub service: String,

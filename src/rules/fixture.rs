@@ -35,6 +35,7 @@ impl Fixture {
             environment: None,
             role: Role::Production,
             named: false,
+            told_by: None,
         };
         Fixture {
             facts: Facts { files: vec![file], ..Facts::default() },

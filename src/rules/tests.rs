@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::source::{FileId, Span};
 
 fn file(path: &str, role: Role) -> File {
-    File { path: path.into(), kind: FileKind::Yaml, environment: None, role, named: false }
+    File { path: path.into(), kind: FileKind::Yaml, environment: None, role, named: false, told_by: None }
 }
 
 fn span(file: u32, start: u32) -> Span {

@@ -3,7 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
+use super::recorded;
 use crate::facts::words::in_words;
+
+/// Bytes of a file that tell what it begins as.
+const HEAD: u64 = 1024;
 
 /// What a file holds.
 #[derive(Clone)]
@@ -33,6 +37,15 @@ pub fn read(path: &Path, max: u64, speaks: impl Fn(&str) -> bool) -> Contents {
         }
         Ok(_) => decode(bytes, speaks),
     }
+}
+
+/// Whether a file begins as a file of facts does.
+pub fn begins_as_facts(path: &Path) -> bool {
+    // What is no regular file can be read once only.
+    let is_file = std::fs::metadata(path).is_ok_and(|about| about.is_file());
+    let mut head = Vec::new();
+    let read = || std::fs::File::open(path)?.take(HEAD).read_to_end(&mut head);
+    is_file && { read }().is_ok() && recorded::begins(&head)
 }
 
 /// The same of bytes that are there already.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use super::contents::{self, Contents};
 use super::left_out::{LeftOut, LeftOutBy};
+use super::recorded::{self, Recorded};
 use super::walk::Candidate;
-use super::{BUG, ScanSettings, place, problem};
+use super::{BUG, ScanError, ScanSettings, place, problem};
 use crate::facts::{Facts, FileKind, Role};
 use crate::read::{self, Parsed, Words};
 use crate::source::FileId;
@@ -35,25 +36,27 @@ pub struct Looked {
     pub kept: Option<Kept>,
     /// Why it was not read although it was named.
     pub left_out: Option<LeftOut>,
+    /// Of a file of facts that was named: what it tells.
+    pub recorded: Result<Option<Recorded>, ScanError>,
 }
 
 impl Looked {
-    /// A file that has nothing to say.
-    fn silent(kind: Option<FileKind>, bytes: u64) -> Looked {
-        Looked { kind, bytes, kept: None, left_out: None }
+    fn new(kind: Option<FileKind>, bytes: u64, kept: Option<Kept>) -> Self {
+        Looked { kind, bytes, kept, left_out: None, recorded: Ok(None) }
     }
 
     /// A file that was named and turns out to be nothing that is read.
     fn left_out(path: String, by: LeftOutBy) -> Looked {
-        Looked { left_out: Some(LeftOut::new(path, by)), ..Looked::silent(None, 0) }
+        Looked { left_out: Some(LeftOut::new(path, by)), ..Looked::new(None, 0, None) }
     }
 }
 
 /// Looks at a file.
 pub fn look(candidate: Candidate, settings: &ScanSettings) -> Looked {
+    let max = if candidate.tells { recorded::largest(settings.max_file_size) } else { settings.max_file_size };
     let contents = match &candidate.problem {
         Some(problem) => Contents::Unreadable { message: problem.clone(), matters: true, size: 0 },
-        None => contents::read(&candidate.path, settings.max_file_size, |text| Words::get().hold(text)),
+        None => contents::read(&candidate.path, max, |text| Words::get().hold(text)),
     };
     judge(candidate, contents, settings)
 }
@@ -67,14 +70,17 @@ pub fn stdin(name: &str) -> Candidate {
         kind: place::kind(name),
         named: true,
         role: Role::Production,
+        tells: false,
         problem: None,
     }
 }
 
 /// Looks at what came from standard input.
 pub fn look_at_stdin(name: &str, bytes: &[u8], settings: &ScanSettings) -> Looked {
-    let contents = contents::given(bytes, settings.max_file_size, |text| Words::get().hold(text));
-    let candidate = stdin(name);
+    let tells = recorded::begins(bytes);
+    let max = if tells { recorded::largest(settings.max_file_size) } else { settings.max_file_size };
+    let contents = contents::given(bytes, max, |text| Words::get().hold(text));
+    let candidate = Candidate { tells, ..stdin(name) };
     match contents {
         Contents::Text(text) if candidate.kind.is_none() && place::is_rust(&text) => {
             Looked::left_out(candidate.shown, LeftOutBy::UnnamedRust)
@@ -84,21 +90,31 @@ pub fn look_at_stdin(name: &str, bytes: &[u8], settings: &ScanSettings) -> Looke
 }
 
 fn judge(candidate: Candidate, contents: Contents, settings: &ScanSettings) -> Looked {
-    let Candidate { shown, relative, kind, named, role, .. } = candidate;
+    let Candidate { shown, relative, kind, named, role, tells, .. } = candidate;
     match contents {
+        // Without them the run would be about something else.
+        Contents::Unreadable { message, .. } if tells => {
+            let recorded = Err(ScanError::Facts { path: shown, message });
+            Looked { recorded, ..Looked::new(None, 0, None) }
+        }
         Contents::Unreadable { message, matters, size } => {
             let shown_kind = kind.unwrap_or(FileKind::Yaml);
             let outcome = Outcome::Unreadable { message, recognised: false };
             let keep = || Kept { shown, relative, kind: shown_kind, role, named, text: "".into(), outcome };
-            Looked { kept: (matters || named).then(keep), ..Looked::silent(kind, size) }
+            Looked::new(kind, size, (matters || named).then(keep))
         }
         Contents::Text(text) => {
             let is_told = kind.is_some() || !place::has_ending(&shown);
             let kind = kind.unwrap_or_else(|| place::kind_by_shape(&text));
+            if kind == FileKind::Json && recorded::is_one(&text) {
+                // One that nobody named describes again what lies around it.
+                let recorded = named.then(|| recorded::read(&shown, &text)).transpose();
+                return Looked { recorded, ..Looked::new(None, 0, None) };
+            }
             let bytes = text.len() as u64;
             // A named file is parsed in any case: whoever names it wants to know whether it can be read.
             if settings.prefilter && !named && !Words::get().hold(&text) {
-                return Looked::silent(Some(kind), bytes);
+                return Looked::new(Some(kind), bytes, None);
             }
             let parsed = catch_unwind(AssertUnwindSafe(|| read::parse_file(&shown, kind, &text, named)));
             let outcome = match parsed {
@@ -107,11 +123,11 @@ fn judge(candidate: Candidate, contents: Contents, settings: &ScanSettings) -> L
                     return Looked::left_out(shown, LeftOutBy::Unknown);
                 }
                 Ok(parsed) if parsed.has_something(&text) => Outcome::Parsed(Box::new(parsed)),
-                Ok(_) => return Looked::silent(Some(kind), bytes),
+                Ok(_) => return Looked::new(Some(kind), bytes, None),
                 Err(_) => Outcome::Unreadable { message: BUG.to_string(), recognised: true },
             };
             let kept = Kept { shown, relative, kind, role, named, text: text.into(), outcome };
-            Looked { kept: Some(kept), ..Looked::silent(Some(kind), bytes) }
+            Looked::new(Some(kind), bytes, Some(kept))
         }
     }
 }

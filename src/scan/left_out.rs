@@ -1,7 +1,12 @@
 //! Paths that were named and are not read all the same, each with the reason, so that silence about them is no praise.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
 /// A path that was named and is not looked at all the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LeftOutPath"))]
 pub struct LeftOut {
     /// As named.
     pub path: String,
@@ -12,7 +17,9 @@ pub struct LeftOut {
 }
 
 /// What leaves out a named path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum LeftOutBy {
     /// Patterns leave out each file below it; this is what they say of the first.
     Below(Box<LeftOutBy>),
@@ -23,11 +30,18 @@ pub enum LeftOutBy {
     /// An ignore file of ours: the line, and which file.
     IgnoreFile(String, String),
     /// It is written in a language that is not read.
-    Language(&'static str),
+    Language(Cow<'static, str>),
     /// Its name ends like nothing that is read, and what it holds is nothing that is known.
     Unknown,
     /// Standard input that looks like Rust, whose facts rest on where in a package it stands.
     UnnamedRust,
+}
+
+impl LeftOutBy {
+    /// A language that is not read.
+    pub fn language(name: &'static str) -> LeftOutBy {
+        LeftOutBy::Language(name.into())
+    }
 }
 
 impl LeftOut {

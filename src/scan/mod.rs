@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! paths ─► walk ─► data: read once ─► prefilter ─► parse (all cores) ─┐
-//!            └───► code: packages, files beside them ─────────────────┴► number by path ─► facts
+//!            └───► code: packages, files beside them ─────────────────┴► number by path ─► facts ─► join
+//!                                                    files of facts that were named ─────────────────┘
 //! ```
 //!
 //! The result is the same for any number of threads: files are numbered in the order of their paths before any fact is
@@ -15,17 +16,20 @@ mod disk;
 mod globs;
 mod left_out;
 mod place;
+pub mod recorded;
 mod walk;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::facts::{Facts, File, FileKind, Problem, Role};
+use crate::read::ReadSettings;
 use crate::read::code::languages;
-use crate::read::{self, ReadSettings};
 use crate::source::{FileId, Source, Sources, Span};
 use code::{Code, CodeFile, Manifest, Reader};
 use data::{Kept, Looked};
@@ -91,14 +95,15 @@ impl Default for ScanSettings {
 pub struct Scan {
     /// The files that facts point into.
     pub sources: Sources,
-    /// The facts; `files` has the same numbers as `sources`.
+    /// The facts of each file; `files` has the same numbers as `sources`.
     pub facts: Facts,
     /// What was looked at, for the summary.
     pub counts: Counts,
 }
 
 /// What was looked at.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Looked"))]
 pub struct Counts {
     /// Files by kind, those without any fact included.
     pub files: BTreeMap<FileKind, usize>,
@@ -109,7 +114,7 @@ pub struct Counts {
     /// Paths that were named and are left out all the same.
     pub left_out: Vec<LeftOut>,
     /// Files in languages that are not read, below the named folders.
-    pub unread: BTreeMap<&'static str, usize>,
+    pub unread: BTreeMap<Cow<'static, str>, usize>,
 }
 
 impl Counts {
@@ -122,7 +127,7 @@ impl Counts {
 
     /// How many files were looked at.
     pub fn total(&self) -> usize {
-        self.files.values().sum()
+        self.files.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 }
 
@@ -142,6 +147,14 @@ pub enum ScanError {
     Glob {
         /// As written.
         pattern: String,
+        /// Why.
+        message: String,
+    },
+    /// A file of facts.
+    #[error("cannot read the facts in {path}: {message}")]
+    Facts {
+        /// As shown.
+        path: String,
         /// Why.
         message: String,
     },
@@ -174,10 +187,11 @@ enum Entry {
 
 const BUG: &str = "retrylint itself failed on this file, which is a bug; please report it with the file";
 
-/// Scans. The run goes on over files that cannot be read: each is a [`Problem`].
+/// Scans. The run goes on over files that cannot be read: each is a [`Problem`]. What needs the facts of all files is left to
+/// [`read::finish`](crate::read::finish).
 ///
 /// # Errors
-/// If a named path is not there, or a pattern is none.
+/// If a named path is not there or is a file of facts that cannot be read, or a pattern is none.
 pub fn scan(settings: &ScanSettings) -> Result<Scan, ScanError> {
     let include = Globs::new(&settings.include)?;
     let exclude = Globs::new(&settings.exclude)?;
@@ -197,9 +211,12 @@ pub fn scan(settings: &ScanSettings) -> Result<Scan, ScanError> {
     let mut stdin = settings.stdin.as_ref().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
     let by = |name: &str| {
         let patterns = walk::why_not_taken(name, &include, &exclude, false);
-        patterns.or_else(|| place::language(name).map(LeftOutBy::Language))
+        patterns.or_else(|| place::language(name).map(LeftOutBy::language))
     };
-    if let Some((name, by)) = stdin.and_then(|(name, _)| Some((name, by(name)?))) {
+    if let Some((name, bytes)) = stdin
+        && let Some(by) = by(name)
+        && !(by == LeftOutBy::Include && recorded::begins(bytes))
+    {
         counts.left_out.push(LeftOut::new(name, by));
         stdin = None;
     }
@@ -212,13 +229,15 @@ pub fn scan(settings: &ScanSettings) -> Result<Scan, ScanError> {
         looked.into_iter().chain(stdin).collect::<Vec<_>>()
     };
     let (looked, code) = pool.install(|| (looked(), Code::gather(code, code_stdin, settings, &environments)));
-    let mut kept = Vec::new();
+    let (mut kept, mut recorded) = (Vec::new(), Vec::new());
     for looked in looked {
         counts.add(looked.kind, looked.bytes);
         counts.left_out.extend(looked.left_out);
         kept.extend(looked.kept);
+        recorded.extend(looked.recorded?);
     }
-    Ok(pool.install(|| put_together(kept, code, counts, settings, &environments)))
+    let scan = pool.install(|| put_together(kept, code, counts, settings, &environments));
+    Ok(if recorded.is_empty() { scan } else { recorded::join(scan, recorded) })
 }
 
 /// Facts that say nothing but that a file cannot be read.
@@ -283,7 +302,6 @@ fn put_together(
         sources.push(Source::new(Arc::clone(&file.path), text));
         facts.files.push(file);
     }
-    read::finish(&mut facts, &settings.read);
     Scan { sources: Sources::new(sources), facts, counts }
 }
 
@@ -303,7 +321,10 @@ impl Entry {
         manifests: &HashMap<String, Manifest>,
         environments: &Environments,
     ) -> Done {
-        let file = |path: Arc<str>, kind, environment, role, named| File { path, kind, environment, role, named };
+        let file = |path: Arc<str>, kind, environment, role, named| {
+            let told_by = None;
+            File { path, kind, environment, role, named, told_by }
+        };
         let (file, text, mut facts, bytes) = match self {
             Entry::Data(kept) => {
                 let stated = environments.of(&kept.relative);

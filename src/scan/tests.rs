@@ -310,7 +310,7 @@ fn files_of_kinds_that_are_not_read_are_told_and_not_counted() {
     // In a folder nobody named them: they are counted, but for test code and what is left out.
     let counts = scan(&[""]);
     assert_eq!((told(&counts), counts.files.len()), (Vec::new(), 0));
-    assert_eq!(counts.unread, BTreeMap::from([("Go", 1), ("Python", 2)]));
+    assert_eq!(counts.unread, BTreeMap::from([("Go".into(), 1), ("Python".into(), 2)]));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! The crate `ignore` walks and not `walkdir`: it reads .gitignore files as git does, and on all cores. Tests, which walk
 //! explicit trees, use `walkdir`.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
@@ -12,7 +13,7 @@ use ignore::{Match, WalkBuilder, WalkState};
 
 use super::globs::Globs;
 use super::left_out::{LeftOut, LeftOutBy, folded};
-use super::{ScanError, ScanSettings, place};
+use super::{ScanError, ScanSettings, contents, place};
 use crate::facts::words::in_words;
 use crate::facts::{FileKind, Role};
 use crate::read::code::Language;
@@ -38,6 +39,8 @@ pub struct Candidate {
     pub named: bool,
     /// From its path below the named one.
     pub role: Role,
+    /// Whether it was named and begins as a file of facts.
+    pub tells: bool,
     /// What kept it from being looked at (a folder that may not be read).
     pub problem: Option<String>,
 }
@@ -57,7 +60,7 @@ pub struct Walked {
     /// The named paths that are left out.
     pub left_out: Vec<LeftOut>,
     /// How many files there are in languages that are not read.
-    pub unread: BTreeMap<&'static str, usize>,
+    pub unread: BTreeMap<Cow<'static, str>, usize>,
 }
 
 /// Walks the named paths.
@@ -65,7 +68,7 @@ pub fn walk(settings: &ScanSettings, include: &Globs, exclude: &Globs) -> Result
     let mut roots = Roots::new(settings);
     let mut found = Vec::new();
     let mut left_out = Vec::new();
-    let mut unread: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut unread: BTreeMap<Cow<'static, str>, usize> = BTreeMap::new();
     for root in &settings.paths {
         let about = std::fs::metadata(root)
             .map_err(|error| ScanError::Path { path: root.display().to_string(), message: in_words(&error) })?;
@@ -74,10 +77,13 @@ pub fn walk(settings: &ScanSettings, include: &Globs, exclude: &Globs) -> Result
         let ignored = settings.follow_ignore_files.then(|| roots.ignores(root, about.is_dir())).flatten();
         // Patterns are relative to the base: a folder that lies elsewhere is judged by what is below it.
         let is_judged = !about.is_dir() || whole(&roots.here, root).starts_with(&roots.base);
+        let may_tell = !about.is_dir() && named.kind.is_none_or(|kind| kind == FileKind::Json);
+        let tells = may_tell && contents::begins_as_facts(root);
         let by = ignored
             .or_else(|| is_judged.then(|| why_not_taken(&named.relative, include, exclude, about.is_dir())).flatten());
-        let by = by.or_else(|| place::language(&named.shown).filter(|_| !about.is_dir()).map(LeftOutBy::Language));
-        if let Some(by) = by {
+        let by = by.or_else(|| place::language(&named.shown).filter(|_| !about.is_dir()).map(LeftOutBy::language));
+        // What `include` takes was decided where facts were written.
+        if let Some(by) = by.filter(|by| !(tells && *by == LeftOutBy::Include)) {
             left_out.push(LeftOut::new(named.shown, by));
             continue;
         }
@@ -85,7 +91,7 @@ pub fn walk(settings: &ScanSettings, include: &Globs, exclude: &Globs) -> Result
             let Below { files: mut below, others } = folder(root, settings, &roots);
             for (relative, language) in others {
                 if why_not_taken(&relative, include, exclude, false).is_none() {
-                    *unread.entry(language).or_default() += 1;
+                    *unread.entry(language.into()).or_default() += 1;
                 }
             }
             below.sort_by(|a, b| a.shown.cmp(&b.shown));
@@ -103,7 +109,7 @@ pub fn walk(settings: &ScanSettings, include: &Globs, exclude: &Globs) -> Result
             }
             found.append(&mut below);
         } else {
-            found.push(Candidate { named: true, role: Role::Production, ..named });
+            found.push(Candidate { named: true, role: Role::Production, tells, ..named });
         }
     }
     // Of two ways to one file, the one that names it.
@@ -154,7 +160,7 @@ impl Roots {
         let below = slashes(path.strip_prefix(root).unwrap_or(&path));
         let relative = whole.strip_prefix(&self.base).map_or_else(|_| below.clone(), slashes);
         let (kind, role) = (place::kind(&shown), place::role(&below));
-        Candidate { path, shown, relative, kind, named: false, role, problem: None }
+        Candidate { path, shown, relative, kind, named: false, role, tells: false, problem: None }
     }
 
     /// The line of an ignore file of our own, here or in a folder above, that leaves out a path that was named. What git ignores

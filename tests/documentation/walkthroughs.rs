@@ -172,6 +172,8 @@ fn the_limits_are_those_of_the_program() {
     let page = read("SECURITY.md");
     for (said, file, written) in [
         ("| nesting of JSON | 512 levels |", "src/read/data/json.rs", "const MAX_DEPTH: usize = 512;"),
+        ("| 16 times as much, 10,000 environments;", "src/scan/recorded/mod.rs", "const LARGER: u64 = 16;"),
+        ("10,000 environments;", "src/scan/recorded/check.rs", "const MOST_ENVIRONMENTS: usize = 10_000;"),
         ("| nesting of TOML | 128 levels |", "src/read/data/toml.rs", "const MAX_DEPTH: usize = 128;"),
         ("| 1,000,000 in a file |", "src/read/data/yaml.rs", "const MAX_ALIASED: u64 = 1_000_000;"),
         ("| contents that git is asked for | 1 GiB |", "src/git.rs", "const MOST: u64 = 1 << 30;"),

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::scope::{Scope, declared_host};
+use super::scope::{Folder, Scope, declared_host};
 use crate::facts::{Host, ServiceSource};
 use crate::source::{FileId, Span};
 
@@ -100,7 +100,7 @@ impl Identities {
             clusters: Clusters::default(),
             folders: Vec::with_capacity(scope.facts.files.len()),
         };
-        let mut folders: HashMap<&str, u32> = HashMap::new();
+        let mut folders: HashMap<Folder<'_>, u32> = HashMap::new();
         for at in 0..scope.facts.files.len() as u32 {
             let next = folders.len() as u32;
             names.folders.push(*folders.entry(scope.folder(FileId(at))).or_insert(next));

@@ -5,12 +5,13 @@
 //! wildcard and asked in the same walk.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::identity::{Id, Identities};
 use super::scope::{Scope, declared_host};
-use crate::facts::{Service, ServiceSource, Workload};
+use crate::facts::{File, Service, ServiceSource, Workload};
 use crate::source::FileId;
 
 /// A pattern longer than this is not a path that anybody wrote.
@@ -19,13 +20,20 @@ const LONGEST: usize = 1024;
 /// Which service owns which paths.
 #[derive(Default)]
 pub(super) struct Ownership {
+    /// By who tells of the files: a path of one repository says nothing of another's.
+    of: HashMap<Option<Arc<str>>, Repository>,
+    known: HashMap<FileId, Option<Id>>,
+}
+
+/// The paths of one repository.
+#[derive(Default)]
+struct Repository {
     /// Read as relative to the file that declares them, which is how people mean them.
     relative: Claims,
     /// Read as relative to the scanned root: asked only where the first reading finds nothing.
     rooted: Claims,
     /// The folders of packages: asked last, since whoever writes `paths` knows better.
     packages: Claims,
-    known: HashMap<FileId, Option<Id>>,
 }
 
 #[derive(Default)]
@@ -59,7 +67,8 @@ impl Ownership {
         for service in services {
             let id = names.own(&declared_host(service), None);
             let id = names.follow(id);
-            let declared_in = scope.facts.file(service.span.file).map_or("", |file| &*file.path);
+            let declared_in = scope.facts.file(service.span.file).map_or("", File::own_path);
+            let repository = ownership.repository(scope, service);
             let folder = declared_in.rsplit_once('/').map_or("", |(folder, _)| folder);
             for path in &service.paths {
                 let path = path.trim().trim_start_matches("./").trim_matches('/');
@@ -69,17 +78,25 @@ impl Ownership {
                 }
                 if !folder.is_empty() {
                     let plain = escape(folder);
-                    ownership.relative.claim(&format!("{plain}/{path}"), id);
-                    ownership.rooted.claim(path, id);
+                    repository.relative.claim(&format!("{plain}/{path}"), id);
+                    repository.rooted.claim(path, id);
                 } else {
-                    ownership.relative.claim(path, id);
+                    repository.relative.claim(path, id);
                 }
             }
         }
-        ownership.relative.build();
-        ownership.rooted.build();
+        for repository in ownership.of.values_mut() {
+            repository.relative.build();
+            repository.rooted.build();
+        }
         ownership.gather_packages(scope, packages, names);
         ownership
+    }
+
+    /// The repository that a service is declared in.
+    fn repository(&mut self, scope: Scope<'_>, service: &Service) -> &mut Repository {
+        let file = scope.facts.file(service.span.file);
+        self.of.entry(file.and_then(|file| file.told_by.clone())).or_default()
     }
 
     /// Packages own their folders, by the name of whoever claims the same folder (contracts.md D-3).
@@ -89,9 +106,10 @@ impl Ownership {
         let declared: HashSet<Id> = others.map(|service| names.own(&declared_host(service), None)).collect();
         for package in packages {
             let own = names.own(&declared_host(package), None);
+            let repository = self.repository(scope, package);
             let claimed = package.paths.iter().find_map(|path| {
                 let folder = path.strip_suffix("/**").unwrap_or(path);
-                self.relative.folders.get(folder).or_else(|| self.rooted.folders.get(folder))
+                repository.relative.folders.get(folder).or_else(|| repository.rooted.folders.get(folder))
             });
             let other = match claimed {
                 Some(Owner::One(id)) => Some(*id),
@@ -103,9 +121,9 @@ impl Ownership {
                 names.add_alias(own, other, ServiceSource::Package);
             }
             let id = names.follow(own);
-            package.paths.iter().for_each(|path| self.packages.claim(path, id));
+            package.paths.iter().for_each(|path| repository.packages.claim(path, id));
         }
-        self.packages.build();
+        self.of.values_mut().for_each(|repository| repository.packages.build());
     }
 
     /// The service that a file belongs to, if exactly one covers it best.
@@ -113,11 +131,14 @@ impl Ownership {
         if let Some(known) = self.known.get(&file) {
             return *known;
         }
-        let path = scope.facts.file(file).map(|file| file.path.trim_start_matches("./"));
-        let claims = [&self.relative, &self.rooted, &self.packages];
-        let owner = path.and_then(|path| match claims.into_iter().find_map(|claims| claims.owner(path)) {
-            Some(Owner::One(id)) => Some(id),
-            Some(Owner::Disputed) | None => None,
+        let about = scope.facts.file(file);
+        let owner = about.and_then(|file| {
+            let Repository { relative, rooted, packages } = self.of.get(&file.told_by)?;
+            let path = file.own_path().trim_start_matches("./");
+            match [relative, rooted, packages].into_iter().find_map(|claims| claims.owner(path))? {
+                Owner::One(id) => Some(id),
+                Owner::Disputed => None,
+            }
         });
         self.known.insert(file, owner);
         owner

@@ -1,27 +1,17 @@
 //! [`Scope`]: the facts of one environment (contracts.md D-2). Facts without an environment belong to all of them; facts of
 //! two environments never meet, because everything the linker reads comes through here.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::facts::{
-    Call, CallId, Callee, Facts, Host, KubeService, Mesh, Namespace, Policy, PolicyId, Role, RouteUse, Service,
+    Call, CallId, Callee, Facts, File, Host, KubeService, Mesh, Namespace, Policy, PolicyId, Role, RouteUse, Service,
     ServiceRef, Upstream, Workload,
 };
 use crate::source::FileId;
 
 /// The environments that occur in the facts, by name; one run without any if none does.
 pub fn environments(facts: &Facts) -> Vec<Option<Arc<str>>> {
-    let mut seen: BTreeSet<&Arc<str>> = BTreeSet::new();
-    seen.extend(facts.policies.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.upstreams.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.calls.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.services.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.workloads.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.kube_services.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.namespaces.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.route_uses.iter().filter_map(|fact| fact.environment.as_ref()));
-    seen.extend(facts.meshes.iter().filter_map(|fact| fact.environment.as_ref()));
+    let seen = facts.environments();
     if seen.is_empty() { vec![None] } else { seen.into_iter().cloned().map(Some).collect() }
 }
 
@@ -30,6 +20,14 @@ pub fn environments(facts: &Facts) -> Vec<Option<Arc<str>>> {
 pub(super) struct Scope<'f> {
     pub facts: &'f Facts,
     environment: Option<&'f str>,
+}
+
+/// A folder of one repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Folder<'f> {
+    /// Who tells of its files (see [`File::told_by`](crate::facts::File::told_by)).
+    told_by: Option<&'f str>,
+    path: &'f str,
 }
 
 impl<'f> Scope<'f> {
@@ -86,9 +84,13 @@ impl<'f> Scope<'f> {
     }
 
     /// The folder that a file stands in.
-    pub fn folder(self, file: FileId) -> &'f str {
-        let path = self.facts.file(file).map_or("", |file| &*file.path);
-        path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    pub fn folder(self, file: FileId) -> Folder<'f> {
+        let file = self.facts.file(file);
+        let path = file.map_or("", File::own_path);
+        Folder {
+            told_by: file.and_then(|file| file.told_by.as_deref()),
+            path: path.rsplit_once('/').map_or("", |(folder, _)| folder),
+        }
     }
 
     /// The mesh whose defaults are in force: that of this environment, else the one that belongs to all.

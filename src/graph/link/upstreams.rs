@@ -6,6 +6,7 @@ use petgraph::graph::NodeIndex;
 
 use super::Linker;
 use super::identity::Place;
+use super::scope::Folder;
 use crate::facts::{Caller, Dialect, Evidence, Policy, Position, Upstream};
 use crate::source::FileId;
 
@@ -18,7 +19,7 @@ enum Holder<'f> {
     File(FileId),
     Caller(NodeIndex),
     /// Nobody knows who, of the files in this folder.
-    Folder(&'f str),
+    Folder(Folder<'f>),
     /// Every member of the mesh, or nobody knows who.
     Anyone,
 }

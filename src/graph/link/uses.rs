@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Linker;
 use super::policies::Standing;
-use super::scope::Scope;
+use super::scope::{Folder, Scope};
 use crate::facts::{Caller, Dialect, ObjectName, Policy, RouteUse};
 
 /// More kinds of callers than this are not told apart for one object.
@@ -24,11 +24,11 @@ pub(super) struct Uses<'f> {
 #[derive(Default)]
 struct OwnNames<'f> {
     /// The proxy that uses a name in a folder; none if there are several.
-    in_folder: HashMap<(&'f ObjectName, &'f str), Option<usize>>,
+    in_folder: HashMap<(&'f ObjectName, Folder<'f>), Option<usize>>,
     /// The proxy that uses a name at all.
     anywhere: HashMap<&'f ObjectName, Option<usize>>,
     /// The folder that holds the routes of a name.
-    homes: HashMap<&'f ObjectName, Option<&'f str>>,
+    homes: HashMap<&'f ObjectName, Option<Folder<'f>>>,
 }
 
 impl<'f> Uses<'f> {

@@ -15,7 +15,6 @@ use crate::facts::{
     Call, CallId, CallSource, Callee, Caller, Check, Classes, Confidence, Enclosure, Facts, Limit, Measures, Policy,
     PolicyId, PolicyKind, Purpose, ServiceRef, Sourced, Total,
 };
-use crate::read::ReadSettings;
 use crate::source::FileId;
 
 use super::directive::{Directive, DirectiveKind};
@@ -296,7 +295,7 @@ fn is_async(unit: &Unit, id: Id) -> bool {
 }
 
 /// Puts policies inside those whose tries call the function that they stand in. To be called once all files are read.
-pub fn finish(facts: &mut Facts, _: &ReadSettings) {
+pub fn finish(facts: &mut Facts) {
     if facts.enclosures.is_empty() {
         return;
     }

@@ -104,28 +104,28 @@ fn recognises(document: Node<'_>) -> bool {
     }
 }
 
-fn read(document: Node<'_>, _: &Context<'_>, facts: &mut Facts) {
+fn read(document: Node<'_>, context: &Context<'_>, facts: &mut Facts) {
     let metadata = Metadata::read(document, facts);
     let kind = text_of(document, "kind").unwrap_or_default();
     match kind {
-        "Namespace" => read_namespace(document, &metadata, facts),
+        "Namespace" => read_namespace(document, &metadata, context, facts),
         "Service" => read_service(document, metadata, facts),
         _ => {
             if let Some((_, path)) = WORKLOADS.iter().find(|(name, _)| *name == kind) {
-                read_workload(document, path, metadata, facts);
+                read_workload(document, path, metadata, context, facts);
             }
         }
     }
 }
 
-fn read_namespace(document: Node<'_>, metadata: &Metadata, facts: &mut Facts) {
+fn read_namespace(document: Node<'_>, metadata: &Metadata, context: &Context<'_>, facts: &mut Facts) {
     if document.at(&["metadata", "name"]).and_then(plain).is_none() {
         return;
     }
     let labels = document.at(&["metadata", "labels"]);
     let annotations = document.at(&["metadata", "annotations"]);
     if let Some(node) = istio_label(labels) {
-        istio::sight(node.span(), facts);
+        istio::sight(node.span(), context, facts);
     }
     facts.namespaces.push(Namespace {
         name: metadata.name.clone(),
@@ -160,7 +160,7 @@ fn speaks_grpc(port: Node<'_>) -> bool {
         .is_some_and(|name| name == "grpc" || (name.starts_with("grpc-") && !name.starts_with("grpc-web")))
 }
 
-fn read_workload(document: Node<'_>, path: &[&str], metadata: Metadata, facts: &mut Facts) {
+fn read_workload(document: Node<'_>, path: &[&str], metadata: Metadata, context: &Context<'_>, facts: &mut Facts) {
     if document.at(&["metadata", "name"]).and_then(plain).is_none() {
         return;
     }
@@ -168,7 +168,7 @@ fn read_workload(document: Node<'_>, path: &[&str], metadata: Metadata, facts: &
     let pod_metadata = |key: &str| pod.and_then(|pod| pod.at(&["metadata", key]));
     let (pod_labels, annotations) = (pod_metadata("labels"), pod_metadata("annotations"));
     for node in [istio_label(pod_labels), istio_label(annotations)].into_iter().flatten() {
-        istio::sight(node.span(), facts);
+        istio::sight(node.span(), context, facts);
     }
     let containers = pod.and_then(|pod| pod.at(&["spec", "containers"]));
     let images = containers.into_iter().flat_map(Node::items).filter_map(|container| plain(container.get("image")?));

@@ -35,14 +35,25 @@ pub fn write(views: &[View<'_>], facts: &Facts, out: impl Write) -> std::io::Res
     json::write(&document, out)
 }
 
+/// The call graph with tries, deadlines and amplification, one system for each environment. Fields are added in later versions, never
+/// changed or taken away: ignore what you do not know.
 #[derive(Serialize)]
-struct Document<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::report) struct Document<'a> {
+    /// Version of this format.
+    #[cfg_attr(test, schemars(extend("const" = json::VERSION)))]
     version: u32,
+    /// Empty if the tree has none.
     environments: Vec<&'a str>,
-    /// The only failure that is counted, if one was asked for; of `connect` and `unsent` loads are connection attempts.
+    /// The only failure that is counted, if `--class` asks for one; of `connect` and `unsent` loads are connection attempts.
     class: Option<Class>,
+    /// One after another, environment by environment.
+    #[cfg_attr(test, schemars(with = "Vec<ServiceJson<'static>>"))]
     services: Services<'a>,
+    /// The same of calls.
+    #[cfg_attr(test, schemars(with = "Vec<CallJson<'static>>"))]
     calls: Calls<'a>,
+    /// What was left out or assumed.
     notes: Vec<&'a str>,
 }
 
@@ -69,69 +80,120 @@ impl Serialize for Calls<'_> {
     }
 }
 
+/// A service, and what arrives at it.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ServiceJson<'a> {
+    /// Its name.
     name: &'a str,
+    /// Its namespace, where it is known.
     namespace: Option<&'a str>,
+    /// What calls and paths name it by: `name`, or `name.namespace` where two would look alike.
     display: &'a str,
+    /// The environment that it belongs to.
     environment: Option<&'a str>,
+    /// Whether it lies outside the described system.
     external: bool,
+    /// Requests that arrive if every root gets one and everything fails.
     load: Amount,
+    /// The same if nothing fails.
     base: Amount,
+    /// `load` by `base`.
     amplification: Amount,
+    /// The path on which one request becomes most here.
     worst_path: WorstJson<'a>,
+    /// What budgets leave of it; null unless every layer that multiplies is bounded.
     bounded_amplification: Option<Amount>,
+    /// Whether an unknown factor is part of the numbers.
     lower_bound: bool,
+    /// Whether tries bounded by time are part of the numbers.
     about: bool,
+    /// Requests per second, from the rates that are stated; null if one is missing.
     rate: Option<Amount>,
+    /// The same while everything fails.
     rate_worst: Option<Amount>,
+    /// Null if nothing bounds it.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     slowest_answer_ms: Option<f64>,
+    /// Policies of which it is not known how often they try.
     unknown_factors: Vec<UnknownJson>,
 }
 
+/// The path on which one request becomes most.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct WorstJson<'a> {
+    /// The greatest product of tries over all paths that end here; levels go by it.
     factor: Amount,
+    /// The failure that it holds for; null if nothing multiplies.
     class: Option<Class>,
-    /// The last [`HOPS`] of the path, callers first.
+    /// The last of the path, callers first.
     hops: Vec<HopJson<'a>>,
     /// How many hops stand above those; `factor` counts them too.
     hops_left_out: usize,
 }
 
+/// A call on a path.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct HopJson<'a> {
+    /// The caller.
     from: &'a str,
+    /// Whom it calls.
     to: &'a str,
+    /// The tries of that call.
     tries: Amount,
+    /// The failure that they hold for.
     class: Class,
 }
 
+/// A policy of which it is not known how often it tries.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct UnknownJson {
+    /// Its id in `policies --format json`.
     policy: PolicyId,
+    /// Why it is not known.
     why: String,
 }
 
+/// A call from one service to another.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct CallJson<'a> {
+    /// Null if the callers are unknown.
     from: Option<&'a str>,
+    /// Who is called.
     to: &'a str,
+    /// The environment that it belongs to.
     environment: Option<&'a str>,
+    /// Calls for each request that the caller handles.
+    #[cfg_attr(test, schemars(range(min = 0)))]
     per_request: f64,
+    /// What says that the call exists.
     source: CallSource,
+    /// Whether nobody waits for the answer.
     #[serde(rename = "async")]
     is_async: bool,
+    /// The greatest number of tries, all positions together; null if nothing is tried.
     tries: Option<Amount>,
+    /// The failure that they hold for.
     class: Option<Class>,
+    /// Outermost first.
     positions: Vec<PositionJson>,
 }
 
+/// What is tried at one position of a call.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct PositionJson {
+    /// Where it stands on the way from caller to callee.
+    #[cfg_attr(test, schemars(extend("enum" = crate::facts::Position::ALL.map(crate::facts::Position::name))))]
     position: &'static str,
+    /// Their ids in `policies --format json`. Several are alternatives, or nested.
     policies: Vec<PolicyId>,
-    /// Only classes that are tried more than once.
+    /// Of this position alone, by failure; only what is tried more than once.
+    #[cfg_attr(test, schemars(with = "BTreeMap<Class, Amount>", extend("propertyNames" = { "$ref": "#/$defs/Class" })))]
     tries: BTreeMap<&'static str, Amount>,
 }
 

@@ -32,6 +32,7 @@ fn facts(text: &str) -> (Facts, Sources) {
         environment: None,
         role: Role::Production,
         named: false,
+        told_by: None,
     }];
     (facts, Sources::new(vec![Source::new("services.yaml", text)]))
 }

@@ -24,11 +24,11 @@ impl<'a> LineHashes<'a> {
         LineHashes { sources, known: RefCell::default() }
     }
 
-    /// The hash of a line, counted from 1.
+    /// The hash of a line, counted from 1; none in a file of which only some lines are known.
     pub fn of(&self, file: FileId, line: u32) -> Option<String> {
-        let source = self.sources.get(file)?;
+        let text = self.sources.get(file)?.text()?;
         let mut known = self.known.borrow_mut();
-        let hashes = known.entry(file).or_insert_with(|| hashes(&source.text));
+        let hashes = known.entry(file).or_insert_with(|| hashes(text));
         let (hash, count) = hashes.get((line as usize).checked_sub(1)?)?;
         Some(format!("{hash:x}:{count}"))
     }

@@ -45,8 +45,11 @@ fn a_limit_in_a_file_that_is_not_searched_is_found() {
     assert_eq!(policy.attempts.known(), Some(&Attempts::Times(5)));
     assert_eq!(policy.caller, Caller::ByPath);
     // The limit can be shown where it is written; files that nobody asked for cost no memory.
-    let texts: Vec<(String, bool)> =
-        folder.paths(&found).into_iter().zip(found.sources.iter().map(|(_, source)| source.text.is_empty())).collect();
+    let texts: Vec<(String, bool)> = folder
+        .paths(&found)
+        .into_iter()
+        .zip(found.sources.iter().map(|(_, source)| source.text().unwrap().is_empty()))
+        .collect();
     let texts: Vec<(&str, bool)> = texts.iter().map(|(path, is_empty)| (path.as_str(), *is_empty)).collect();
     assert_eq!(
         texts,

@@ -18,9 +18,9 @@ fn read(files: &[(&str, &str)]) -> Facts {
         own.stamp(environment.as_ref(), Role::Production);
         facts.absorb(own);
         let (path, kind) = ((*path).into(), FileKind::Yaml);
-        facts.files.push(File { path, kind, environment, role: Role::Production, named: false });
+        facts.files.push(File { path, kind, environment, role: Role::Production, named: false, told_by: None });
     }
-    finish(&mut facts, &settings);
+    finish(&mut facts);
     facts
 }
 

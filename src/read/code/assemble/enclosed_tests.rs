@@ -3,7 +3,6 @@
 
 use super::{facts, finish};
 use crate::facts::{Facts, Policy};
-use crate::read::ReadSettings;
 use crate::read::code::packages::Packages;
 use crate::read::code::project::Project;
 use crate::read::code::{catalogue, fixture, loops};
@@ -52,7 +51,7 @@ fn read(text: &str) -> Facts {
     let mut sites = catalogue::sites(&project, &unit);
     sites.append(&mut loops::sites(&project, &unit));
     let mut facts = facts(&project, &unit, sites, &[]);
-    finish(&mut facts, &ReadSettings::default());
+    finish(&mut facts);
     facts
 }
 

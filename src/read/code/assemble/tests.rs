@@ -4,7 +4,6 @@ use super::{facts, finish};
 use crate::facts::{
     Attempts, Callee, Caller, Classes, Dialect, Facts, Limit, Nanos, Policy, PolicyKind, Purpose, Sourced,
 };
-use crate::read::ReadSettings;
 use crate::read::code::directive::{Directive, DirectiveKind};
 use crate::read::code::fixture;
 use crate::read::code::project::Project;
@@ -244,7 +243,7 @@ fn what_only_one_try_calls_stands_inside_of_it() {
     facts.enclosures.push(Enclosure { outer: PolicyId(0), function: g, depth: 0, is_only: true });
     // From further away, and of itself: neither counts.
     facts.enclosures.push(Enclosure { outer: PolicyId(1), function: g, depth: 0, is_only: true });
-    finish(&mut facts, &ReadSettings::default());
+    finish(&mut facts);
     assert_eq!(facts.policies.iter().map(|policy| policy.inside).collect::<Vec<_>>(), [None, Some(PolicyId(0))]);
 }
 
@@ -311,6 +310,7 @@ mod projects {
                 environment: None,
                 role: Role::Production,
                 named: false,
+                told_by: None,
             });
         }
         for (_, package) in project.packages.iter().filter(|(_, package)| package.has_binary) {
@@ -328,7 +328,7 @@ mod projects {
             let file: FileId = files.number(path).expect("a source");
             facts.absorb(project.read(language, Input { file, text, module: &module, package }, Wanted::default()));
         }
-        finish(&mut facts, &ReadSettings::default());
+        finish(&mut facts);
         facts
     }
 

@@ -23,7 +23,6 @@ use super::project::Project;
 use super::site::Site;
 use super::tree::Unit;
 use crate::facts::{Attempts, Facts, PolicyKind, Sourced};
-use crate::read::ReadSettings;
 use crate::source::Span;
 
 /// The uses of catalogued libraries in a unit, in the order in which they stand.
@@ -33,7 +32,7 @@ pub fn sites(project: &Project, unit: &Arc<Unit>) -> Vec<Site> {
 
 /// Policies that one file describes and another one runs are not there twice: the run is the policy, and of the description
 /// only its limits of time stay. To be called once all files are read.
-pub fn finish(facts: &mut Facts, _: &ReadSettings) {
+pub fn finish(facts: &mut Facts) {
     let code = facts.policies.iter().filter_map(|policy| policy.in_code.as_deref());
     let run: HashSet<Span> =
         code.filter(|code| !code.is_described).flat_map(|code| code.built_of.iter().copied()).collect();

@@ -9,7 +9,7 @@ use crate::facts::{
     Attempts, BackoffKind, Callee, Caller, Class, Classes, Confidence, Dialect, Facts, Jitter, Limit, Mesh, Nanos,
     Policy, PolicyId, PolicyKind, Position, Sourced, Why,
 };
-use crate::read::{NEWEST_ISTIO, ReadSettings};
+use crate::read::NEWEST_ISTIO;
 use crate::source::Span;
 
 /// The release that took 503 out of the default conditions and gave inbound routes a policy of their own.
@@ -133,14 +133,14 @@ pub(super) fn everyone() -> Callee {
 /// configuration where there is one, else Istio's own; and gives delegates what their roots say. To be called once, when all files are read.
 ///
 /// A sighting without an environment serves all; so does configuration, until an environment has its own.
-pub fn finish(facts: &mut Facts, settings: &ReadSettings) {
+pub fn finish(facts: &mut Facts) {
     // First, so that a default that a delegate takes from its root is replaced like the root's own.
     inherit::settle(facts);
     let (mut sightings, others): (Vec<Mesh>, Vec<Mesh>) =
         std::mem::take(&mut facts.meshes).into_iter().partition(|mesh| mesh.source == SOURCE);
     facts.meshes = others;
     sightings.sort_by_key(|mesh| mesh.span);
-    let Some(first) = sightings.first().map(|mesh| mesh.span) else {
+    let Some(first) = sightings.first().cloned() else {
         return;
     };
 
@@ -172,18 +172,17 @@ pub fn finish(facts: &mut Facts, settings: &ReadSettings) {
         let own = seen.get(&environment);
         let configured =
             |pick: fn(&Mesh) -> Option<PolicyId>| own.and_then(pick).or_else(|| for_all.as_ref().and_then(pick));
-        let span = own.or(for_all.as_ref()).map_or(first, |mesh| mesh.span);
+        let Mesh { span, version, .. } = *own.or(for_all.as_ref()).unwrap_or(&first);
         let client_default = configured(|mesh| mesh.client_default).unwrap_or_else(|| {
-            let mut policy = client(settings.istio_version, span, "default of the mesh");
+            let mut policy = client(version, span, "default of the mesh");
             policy.callee = everyone();
             add(facts, policy, environment.clone())
         });
-        let inbound_default = configured(|mesh| mesh.inbound_default).or_else(|| {
-            (settings.istio_version >= REWORKED)
-                .then(|| add(facts, inbound(settings.istio_version, span), environment.clone()))
-        });
+        let inbound_default = configured(|mesh| mesh.inbound_default)
+            .or_else(|| (version >= REWORKED).then(|| add(facts, inbound(version, span), environment.clone())));
         facts.meshes.push(Mesh {
             source: SOURCE.into(),
+            version,
             span,
             environment,
             client_default: Some(client_default),

@@ -39,7 +39,7 @@ fn is_mesh_config_map(document: Node<'_>) -> bool {
 pub(super) fn read(document: Node<'_>, context: &Context<'_>, facts: &mut Facts) {
     if is_bare(document) {
         if let Some(span) = config_span(document) {
-            sight(span, facts);
+            sight(span, context, facts);
         }
         read_config(document, context, facts);
         return;
@@ -48,7 +48,7 @@ pub(super) fn read(document: Node<'_>, context: &Context<'_>, facts: &mut Facts)
         Metadata::read(document, facts);
     }
     let at = document.get("kind").or_else(|| PATHS.iter().find_map(|path| document.at(path)));
-    sight(at.unwrap_or(document).span(), facts);
+    sight(at.unwrap_or(document).span(), context, facts);
     for config in PATHS.iter().filter_map(|path| document.at(path)) {
         read_config(config, context, facts);
     }
@@ -75,6 +75,7 @@ fn read_config(config: Node<'_>, context: &Context<'_>, facts: &mut Facts) {
     };
     facts.meshes.push(Mesh {
         source: SOURCE.into(),
+        version,
         span,
         environment: None,
         client_default: client,

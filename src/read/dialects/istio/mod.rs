@@ -53,7 +53,7 @@ fn read(document: Node<'_>, context: &Context<'_>, facts: &mut Facts) {
         return;
     }
     if let Some(kind) = document.get("kind") {
-        sight(kind.span(), facts);
+        sight(kind.span(), context, facts);
     }
     let metadata = Metadata::read(document, facts);
     match text_of(document, "kind") {
@@ -65,12 +65,13 @@ fn read(document: Node<'_>, context: &Context<'_>, facts: &mut Facts) {
 }
 
 /// Notes that a mesh is there. One sighting is enough for a file.
-pub(super) fn sight(span: Span, facts: &mut Facts) {
+pub(super) fn sight(span: Span, context: &Context<'_>, facts: &mut Facts) {
     if facts.meshes.last().is_some_and(|mesh| mesh.source == SOURCE && mesh.span.file == span.file) {
         return;
     }
     facts.meshes.push(Mesh {
         source: SOURCE.into(),
+        version: context.settings.istio_version,
         span,
         environment: None,
         client_default: None,

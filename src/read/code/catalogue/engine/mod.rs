@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use super::format::{Is, Layer, Target};
 use super::index::{Catalogue, last as index_last};
+use crate::facts::interned;
 use crate::facts::{Confidence, InCode};
 use crate::read::code::project::Project;
 use crate::read::code::site::{Finder, Site};
@@ -241,7 +242,7 @@ impl<'p> Engine<'p> {
         let about = finish::About {
             span,
             name: self.name(construct, function),
-            by: state::interned(&hit.found.library.name),
+            by: interned(&hit.found.library.name),
             in_code: InCode {
                 function: function.and_then(|id| self.shown(id)),
                 is_async: self.is_async(construct, function),

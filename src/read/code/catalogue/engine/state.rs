@@ -1,7 +1,7 @@
 //! What is known of a policy while its construct is read: what was set so far, by target.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::super::format::{Layer, Target};
 use super::spot::Spot;
@@ -200,17 +200,4 @@ impl Said {
         };
         Sourced { value, origin }
     }
-}
-
-/// A text that lives as long as the program: facts name whose default a value is by such texts. There are as many as there are
-/// libraries and settings in the catalogue and in retrylint.toml, and each is kept once.
-pub(super) fn interned(text: &str) -> &'static str {
-    static KNOWN: Mutex<std::collections::BTreeSet<&'static str>> = Mutex::new(std::collections::BTreeSet::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(text) = known.get(text) {
-        return text;
-    }
-    let text: &'static str = Box::leak(text.into());
-    known.insert(text);
-    text
 }

@@ -3,8 +3,9 @@
 use super::super::format::{Fold, Kind, Ref, Target, Unit, Value};
 use super::scope::{Meant, Scope};
 use super::spot::Spot;
-use super::state::{Got, Said, State, interned};
+use super::state::{Got, Said, State};
 use super::{Engine, index_last};
+use crate::facts::interned;
 use crate::facts::{Classes, Jitter, JitterAt, Methods, Nanos, Value as Fact, Why};
 use crate::read::code::tree::Kind as Node;
 use crate::read::code::values::{Known, Traced};

@@ -21,11 +21,12 @@ fn settled(files: &[(Option<&str>, &str)], version: (u32, u32)) -> Facts {
             environment: environment.clone(),
             role: Role::Production,
             named: false,
+            told_by: None,
         });
         one.stamp(environment.as_ref(), Role::Production);
         all.absorb(one);
     }
-    finish(&mut all, &ReadSettings { istio_version: version, ..ReadSettings::default() });
+    finish(&mut all);
     all
 }
 
@@ -83,7 +84,7 @@ fn no_mesh_no_defaults() {
 fn settling_twice_changes_nothing() {
     let mut facts = settled(&[(None, RULE)], (1, 31));
     let before = facts.clone();
-    finish(&mut facts, &ReadSettings::default());
+    finish(&mut facts);
     assert_eq!(facts, before);
 }
 
