@@ -46,7 +46,7 @@ pub enum Command {
     /// The call graph with tries, deadlines and amplification
     #[command(max_term_width = 100)]
     Graph(Graph),
-    /// The facts as one file, to be linked with those of other repositories
+    /// The facts as one file, to be linked with other repositories'
     ///
     /// Such a file is an input like any other: `retrylint check payments.json checkout.json`.
     #[command(max_term_width = 100)]

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use super::{SOURCE, inherit, retries};
 use crate::facts::{
     Attempts, BackoffKind, Callee, Caller, Class, Classes, Confidence, Dialect, Facts, Jitter, Limit, Mesh, Nanos,
-    Policy, PolicyId, PolicyKind, Position, Sourced, Why,
+    Policy, PolicyId, PolicyKind, Position, Sourced, Why, interned,
 };
-use crate::read::NEWEST_ISTIO;
 use crate::source::Span;
 
 /// The release that took 503 out of the default conditions and gave inbound routes a policy of their own.
@@ -21,45 +20,9 @@ pub(super) const BASE: Nanos = Nanos::from_millis(25);
 pub(super) const CAP: u64 = 10;
 
 /// Whose defaults apply, as shown: the release that the settings name, or the newest known.
-pub(super) fn by((_, minor): (u32, u32)) -> &'static str {
-    RELEASES.get(minor as usize).copied().unwrap_or("Istio")
+pub(super) fn by((major, minor): (u32, u32)) -> &'static str {
+    interned(&format!("Istio {major}.{minor}"))
 }
-
-/// The releases whose defaults are known, by their minor version.
-const RELEASES: [&str; NEWEST_ISTIO.1 as usize + 1] = [
-    "Istio 1.0",
-    "Istio 1.1",
-    "Istio 1.2",
-    "Istio 1.3",
-    "Istio 1.4",
-    "Istio 1.5",
-    "Istio 1.6",
-    "Istio 1.7",
-    "Istio 1.8",
-    "Istio 1.9",
-    "Istio 1.10",
-    "Istio 1.11",
-    "Istio 1.12",
-    "Istio 1.13",
-    "Istio 1.14",
-    "Istio 1.15",
-    "Istio 1.16",
-    "Istio 1.17",
-    "Istio 1.18",
-    "Istio 1.19",
-    "Istio 1.20",
-    "Istio 1.21",
-    "Istio 1.22",
-    "Istio 1.23",
-    "Istio 1.24",
-    "Istio 1.25",
-    "Istio 1.26",
-    "Istio 1.27",
-    "Istio 1.28",
-    "Istio 1.29",
-    "Istio 1.30",
-    "Istio 1.31",
-];
 
 /// What is in force where `retryOn` is not written, as it would be written.
 pub(super) const CONDITIONS: &str = "connect-failure,refused-stream,unavailable,cancelled";
