@@ -335,4 +335,6 @@ mod described_tests;
 #[cfg(test)]
 mod enclosed_tests;
 #[cfg(test)]
+mod project_tests;
+#[cfg(test)]
 mod tests;
