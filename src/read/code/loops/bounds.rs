@@ -88,7 +88,7 @@ pub fn count(candidate: &Candidate, verdict: &Verdict) -> Bound {
     let span = candidate.span();
     let attempts = match gates.unknown(candidate) {
         Some((why, span)) => Sourced::unknown(why, span),
-        None if machine.is_exhausted() || passes >= PASSES => {
+        None if machine.is_exhausted() || machine.is_cut() || passes >= PASSES => {
             Sourced::unknown(Why::Other("a loop that is not followed to its end".into()), span)
         }
         None if gates.time.is_some() => {
@@ -165,8 +165,9 @@ struct Gates {
 impl Gates {
     fn see(&mut self, end: &End, asked_after: &[Choice]) {
         let log = &end.state.log;
-        // What is asked whether to go on decides like a condition, although it may be an operation of its own.
-        let asked = log.tries.iter().filter(|tried| tried.of.from.has(Origins::SCHEDULE));
+        // What is asked whether to go on decides like a condition, although it may be an operation of its own. So does what is
+        // told how a try failed.
+        let asked = log.tries.iter().filter(|tried| tried.of.from.has(Origins::SCHEDULE.and(Origins::TOLD)));
         let asked = asked.map(|tried| Choice {
             node: tried.of.node,
             way: usize::from(tried.failed),
