@@ -57,6 +57,9 @@ impl Machine<'_> {
         }
         let ids: Vec<Id> = args.iter().map(|arg| arg.value).collect();
         self.each(unit, &ids, state, |state, values| {
+            if let Some(outs) = self.leaving(unit, id, name, &state) {
+                return outs;
+            }
             let named = || args.iter().map(|arg| arg.name.clone()).zip(values.iter().cloned()).collect::<Vec<_>>();
             if let Some(wrapper) = words.wrappers.of_path(path)
                 && values.len() <= 1

@@ -12,6 +12,7 @@ mod decide;
 mod follow;
 mod inner;
 mod kept;
+mod macros;
 mod method;
 mod names;
 pub mod number;
