@@ -225,6 +225,14 @@ fn a_loop_is_known_by_what_it_is_for() {
         purpose("async fn f() { loop { match send(a).await { Ok(f) => return f, Err(e) => log(e) } } }"),
         Purpose::Request
     );
+    // What is made of the result on the spot is no other operation; what else is waited for is.
+    let opens = |made: &str| {
+        format!(
+            "async fn feed() {{ loop {{ match Feed::connect(a).await{made}? {{ Ok(f) => return f, Err(e) => log(e) }} }} }}"
+        )
+    };
+    assert_eq!(purpose(&opens(".map_err(Lost)")), Purpose::Reconnect);
+    assert_eq!(purpose(&opens(".greet().await.map_err(Lost)")), Purpose::Request);
     // A request is one, whatever the function around it is called.
     assert_eq!(
         purpose("async fn subscribe() { loop { if http.post(\"http://a/\").send().await.is_ok() { break } } }"),
