@@ -3,8 +3,8 @@
 use super::fixture::{Fixture, attempt_timeout, texts};
 use super::*;
 use crate::facts::{
-    Attempts, BackoffKind, Breaker, Budget, BudgetBase, Class, Classes, Confidence, Floor, Limit, Methods, Nanos,
-    Operation, Policy, PolicyKind, Position, Purpose, Sourced, Why,
+    Attempts, BackoffKind, Breaker, Budget, BudgetBase, Class, Classes, Confidence, Dialect, Floor, Limit, Methods,
+    Nanos, Operation, Policy, PolicyKind, Position, Purpose, Sourced, Why,
 };
 use crate::finding::Severity;
 use crate::graph::Cycle;
@@ -204,6 +204,16 @@ fn jobs_and_connection_attempts_have_a_limit_of_their_own() {
     // Nobody is asked too often by what asks nobody.
     assert_eq!(tries(99, |policy| policy.purpose = Purpose::Background), 1);
     assert_eq!(tries(99, |policy| policy.purpose = Purpose::Local), 0);
+}
+
+#[test]
+fn local_retries_have_no_callee_to_be_told() {
+    let notes = |purpose: Purpose| {
+        let mut fixture = Fixture::new();
+        fixture.policy(3, |policy| (policy.dialect, policy.purpose) = (Dialect::Code, purpose));
+        fixture.check("unresolved-callee").len()
+    };
+    assert_eq!((notes(Purpose::Request), notes(Purpose::Local)), (1, 0));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::fixture::{Fixture, attempt_timeout, texts};
 use super::*;
-use crate::facts::{BackoffKind, Dialect, Jitter, Limit, Nanos, Policy, Position, Sourced};
+use crate::facts::{BackoffKind, Dialect, Jitter, Limit, Nanos, Policy, Position, Purpose, Sourced};
 use crate::finding::Severity;
 
 fn levels(drafts: &[Draft]) -> Vec<(Severity, bool)> {
@@ -39,6 +39,23 @@ fn jitter_that_the_cap_cuts_off_is_none() {
     // Where the spread comes behind the cap, it stays; decorrelated jitter at its cap is not told.
     assert_eq!(weak(2, Jitter { at: crate::facts::JitterAt::AfterCap, ..quarter }).len(), 0);
     assert_eq!(weak(2, Jitter::DECORRELATED).len(), 0);
+}
+
+/// Whoever moves files of one machine comes back together with nobody.
+#[test]
+fn delays_of_local_retries_need_no_spread() {
+    let found = |purpose: Purpose, jitter: Jitter, rule: &str| {
+        let mut fixture = Fixture::new();
+        fixture.policy(4, |policy| {
+            growing(policy, Limit::At(Nanos::from_secs(2)), jitter);
+            policy.purpose = purpose;
+        });
+        fixture.check(rule).len()
+    };
+    for (jitter, rule) in [(Jitter::proportional(0.25), "weak-jitter"), (Jitter::NONE, "missing-jitter")] {
+        assert_eq!(found(Purpose::Request, jitter, rule), 1, "{rule}");
+        assert_eq!(found(Purpose::Local, jitter, rule), 0, "{rule}");
+    }
 }
 
 #[test]

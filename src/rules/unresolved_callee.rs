@@ -2,12 +2,13 @@
 
 use super::Findings;
 use super::view::policies;
-use crate::facts::{Callee, Dialect};
+use crate::facts::{Callee, Dialect, Purpose};
 use crate::graph::System;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
     for (id, policy, ends) in policies(system) {
-        if policy.dialect != Dialect::Code || ends.callee.is_some() {
+        // What asks this machine's files calls nobody.
+        if policy.dialect != Dialect::Code || policy.purpose == Purpose::Local || ends.callee.is_some() {
             continue;
         }
         let what = policy.in_code.as_ref().and_then(|code| code.operation.as_deref());

@@ -2,11 +2,15 @@
 
 use super::view::policies;
 use super::{Findings, advice, delay_advice};
-use crate::facts::{Nanos, words};
+use crate::facts::{Nanos, Purpose, words};
 use crate::graph::System;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
     for (id, policy, _) in policies(system) {
+        // Nobody but this machine is spared.
+        if policy.purpose == Purpose::Local {
+            continue;
+        }
         let Some(jitter) = policy.jitter.known().filter(|jitter| !jitter.is_none()) else { continue };
         let Some(last) = policy.last_delay().filter(|last| last.nominal >= system.limits.min_jitter_delay) else {
             continue;

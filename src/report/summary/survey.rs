@@ -6,7 +6,7 @@ use petgraph::graph::{EdgeIndex, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use super::{Coverage, Extra, Slowest, Step, Summary, WorstPath};
-use crate::facts::{Facts, Policy, PolicyId, PolicyKind, Role, words};
+use crate::facts::{Facts, Policy, PolicyId, PolicyKind, Purpose, Role, words};
 use crate::graph::amount::Amount;
 use crate::graph::paths::k_best;
 use crate::graph::{Edge, System};
@@ -109,13 +109,14 @@ fn calls<'a>(systems: &'a [System<'_>]) -> BTreeMap<(&'a str, &'a str, crate::so
     calls
 }
 
-/// Policies that retry and whose callee no environment could tell.
+/// Policies that retry and whose callee no environment could tell; those that ask this machine alone have none.
 fn unknown_callees(facts: &Facts, systems: &[System<'_>]) -> usize {
     facts
         .policies()
         .filter(|(id, policy)| {
             is_listed(policy)
                 && policy.kind != PolicyKind::Default
+                && policy.purpose != Purpose::Local
                 && policy.may_retry()
                 && !systems.iter().any(|system| {
                     system.net.resolved.get(id.0 as usize).is_some_and(|resolved| resolved.callee.is_some())

@@ -188,6 +188,24 @@ fn a_loop_is_known_by_what_it_is_for() {
     let counts = "fn a() -> std::io::Result<()> { for i in 0..9 { match std::fs::rename(A, B) { Ok(()) => return Ok(()), Err(e) if i == 8 => return Err(e), Err(_) => std::thread::sleep(std::time::Duration::from_millis(100)) } } Ok(()) }";
     assert_eq!(purpose(counts), Purpose::Local);
     assert_eq!(purpose(&moves("storage::fs::rename(a, b).await")), Purpose::Request);
+    // By a method of a type of files.
+    let persists = |param: &str, body: &str| {
+        format!(
+            "use tempfile::NamedTempFile; async fn f(from: {param}, to: &Path) {{ let cell = Mutex::new(Some(from));
+            for i in 0..3 {{ match {body} {{ Ok(f) => return f, Err(e) => tokio::time::sleep(P).await }} }} }}"
+        )
+    };
+    let persist = "cell.lock().map_err(|_| Lost)?.take().unwrap().persist(to).map_err(|e| { if let Ok(mut one) = cell.lock() { *one = Some(e.file); } Lost })";
+    assert_eq!(purpose(&persists("NamedTempFile", persist)), Purpose::Local);
+    // The near misses: a type of which nothing is known, one of that name from elsewhere, a lock that somebody else holds.
+    assert_eq!(purpose(&persists("Repository", persist)), Purpose::Request);
+    assert_eq!(purpose(&persists("orders::NamedTempFile", persist)), Purpose::Request);
+    assert_eq!(
+        purpose(&persists("NamedTempFile", "cell.lock().await.and_then(|file| file.persist(to))")),
+        Purpose::Request
+    );
+    // What is made of a result does not hide whose it is.
+    assert_eq!(purpose(&moves("std::fs::read(a).and(storage.put(b).await.map_err(Lost))")), Purpose::Request);
     // Written to a file, but asked of somebody else.
     assert_eq!(purpose(&moves("std::fs::write(a, client.get(url).send().await)")), Purpose::Request);
     assert_eq!(
@@ -206,6 +224,14 @@ fn a_loop_is_known_by_what_it_is_for() {
         purpose("async fn f() { loop { match send(a).await { Ok(f) => return f, Err(e) => log(e) } } }"),
         Purpose::Request
     );
+    // What is made of the result on the spot is no other operation; what else is waited for is.
+    let opens = |made: &str| {
+        format!(
+            "async fn feed() {{ loop {{ match Feed::connect(a).await{made}? {{ Ok(f) => return f, Err(e) => log(e) }} }} }}"
+        )
+    };
+    assert_eq!(purpose(&opens(".map_err(Lost)")), Purpose::Reconnect);
+    assert_eq!(purpose(&opens(".greet().await.map_err(Lost)")), Purpose::Request);
     // A request is one, whatever the function around it is called.
     assert_eq!(
         purpose("async fn subscribe() { loop { if http.post(\"http://a/\").send().await.is_ok() { break } } }"),

@@ -7,7 +7,7 @@ use super::run::{Choice, Compared, End, Leaving, Machine, Mode, Origins, State, 
 use crate::facts::{Attempts, Nanos, Sourced, Why};
 use crate::read::code::loops::run::number;
 use crate::read::code::site::COUNTLESS;
-use crate::read::code::tree::{Exit, Id, Kind, LoopKind, Sym, Test};
+use crate::read::code::tree::{Arg, Exit, Id, Kind, LoopKind, Sym, Test};
 use crate::source::Span;
 
 /// Passes that are run at most.
@@ -88,7 +88,7 @@ pub fn count(candidate: &Candidate, verdict: &Verdict) -> Bound {
     let span = candidate.span();
     let attempts = match gates.unknown(candidate) {
         Some((why, span)) => Sourced::unknown(why, span),
-        None if machine.is_exhausted() || passes >= PASSES => {
+        None if machine.is_exhausted() || machine.is_cut() || passes >= PASSES => {
             Sourced::unknown(Why::Other("a loop that is not followed to its end".into()), span)
         }
         None if gates.time.is_some() => {
@@ -165,8 +165,9 @@ struct Gates {
 impl Gates {
     fn see(&mut self, end: &End, asked_after: &[Choice]) {
         let log = &end.state.log;
-        // What is asked whether to go on decides like a condition, although it may be an operation of its own.
-        let asked = log.tries.iter().filter(|tried| tried.of.from.has(Origins::SCHEDULE));
+        // What is asked whether to go on decides like a condition, although it may be an operation of its own. So does what is
+        // told how a try failed.
+        let asked = log.tries.iter().filter(|tried| tried.of.from.has(Origins::SCHEDULE.and(Origins::TOLD)));
         let asked = asked.map(|tried| Choice {
             node: tried.of.node,
             way: usize::from(tried.failed),
@@ -383,6 +384,21 @@ impl Candidate<'_> {
             _ => false,
         };
         keeps || unit.below(statement).any(leaves)
+    }
+
+    /// Whether two calls ask the same for the same, as far as that is written.
+    pub(super) fn calls_the_same(&self, one: Id, other: Id) -> bool {
+        let args = |id: Id| match self.unit.kind(id) {
+            Kind::Call { args, .. } | Kind::Method { args, .. } => args.as_slice(),
+            _ => &[],
+        };
+        let is_same = |(a, b): (&Arg, &Arg)| match (self.unit.kind(a.value), self.unit.kind(b.value)) {
+            (Kind::Literal(a), Kind::Literal(b)) => a == b,
+            _ => Some(self.spoken(a.value)).filter(|text| !text.is_empty()) == Some(self.spoken(b.value)),
+        };
+        let called = self.called(one);
+        let (a, b) = (args(one), args(other));
+        called.is_some() && called == self.called(other) && a.len() == b.len() && a.iter().zip(b).all(is_same)
     }
 
     /// What a call calls, as text: the callee and the receiver.

@@ -62,14 +62,18 @@ impl<'e> Ways<'e> {
         Ways { on, off }
     }
 
-    /// The operations whose failure alone lets the loop go on.
-    fn decisive(&self) -> Vec<Try> {
+    /// The operations whose failure alone lets the loop go on: one, or the same one called again where it failed.
+    fn decisive(&self, candidate: &Candidate) -> Vec<Try> {
         let mut all: Vec<Try> = Vec::new();
         for (_, failed) in &self.on {
-            if let [only] = failed.as_slice()
-                && !all.iter().any(|known| known.node == only.node)
-            {
-                all.push(*only);
+            let Some((first, again)) = failed.split_first() else { continue };
+            if !again.iter().all(|one| candidate.calls_the_same(first.heart, one.heart)) {
+                continue;
+            }
+            for one in failed {
+                if !all.iter().any(|known| known.node == one.node) {
+                    all.push(*one);
+                }
             }
         }
         all
@@ -93,7 +97,7 @@ fn by_outcome(candidate: &Candidate, machine: &Machine, ends: &[End]) -> Option<
         let node = of.node;
         ways.on.iter().filter(move |(_, failed)| failed.iter().any(|one| one.node == node))
     };
-    let mut decisive = ways.decisive();
+    let mut decisive = ways.decisive(candidate);
     decisive.retain(|of| {
         let is_harmless = goes_on(of).all(|(end, _)| is_no_failure(candidate.unit, &words.loops, end));
         !is_harmless && !candidate.is_stop(machine, of)
@@ -171,7 +175,7 @@ fn heedless(candidate: &Candidate, machine: &Machine, ends: &[End]) -> Option<Ve
         return None;
     }
     let ways = Ways::of(ends);
-    let mut decisive = ways.decisive();
+    let mut decisive = ways.decisive(candidate);
     decisive.retain(|of| !candidate.is_stop(machine, of) && !made_of_count(of));
     let waits = |end: &End| !end.state.log.waits.is_empty();
     let kept = keeps_success(candidate.unit, *body);

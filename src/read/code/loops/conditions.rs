@@ -2,7 +2,7 @@
 
 use super::Candidate;
 use super::classify::Verdict;
-use super::run::{Choice, Leaving, Origins};
+use super::run::{Choice, End, Leaving, Origins};
 use crate::facts::{Class, Classes, Sourced};
 use crate::read::code::tree::{Id, Kind, Literal, Name, Op, Test};
 use crate::read::code::words::loops::Group;
@@ -51,6 +51,9 @@ pub fn read(candidate: &Candidate, verdict: &Verdict) -> Conditions {
                 asked = candidate.narrowed(asked, choice, verdict);
             }
         }
+        if let Some(told) = decided_by_what_is_told(verdict, end) {
+            asked = Asked { is_opaque: true, at: asked.at.or(Some(told)), ..asked };
+        }
         all = Some(match all {
             None => asked,
             Some(before) => Asked {
@@ -67,6 +70,22 @@ pub fn read(candidate: &Candidate, verdict: &Verdict) -> Conditions {
         if asked.is_opaque { Sourced::written(Classes::ASSUMED, span) } else { Sourced::written(asked.classes, span) };
     let named = if asked.is_opaque { Classes::NONE } else { asked.named };
     Conditions { retries_on, named }
+}
+
+/// What was told how a try failed and let it go on, where it does not always: which failures those are is its own affair.
+fn decided_by_what_is_told(verdict: &Verdict, end: &End) -> Option<Id> {
+    let going = || verdict.ends.iter().filter(|end| end.how == Leaving::GoesOn);
+    let goes_on = |node: Id, failed: bool| {
+        going().any(|end| end.state.log.tries.iter().any(|one| one.of.node == node && one.failed == failed))
+    };
+    let choices = end.state.log.choices.iter().chain(&end.state.log.either);
+    let chosen = choices.filter(|choice| choice.on.from.has(Origins::TOLD)).find(|choice| {
+        !going().any(|end| end.state.log.choices.iter().any(|one| one.node == choice.node && one.way != choice.way))
+    });
+    let tries = end.state.log.tries.iter().filter(|tried| !verdict.ops.contains(&tried.of.node));
+    let mut told = tries.filter(|tried| tried.of.from.has(Origins::TOLD));
+    let decided = told.find(|tried| !goes_on(tried.of.node, !tried.failed)).map(|tried| tried.of.node);
+    decided.or(chosen.map(|choice| choice.node))
 }
 
 impl Candidate<'_> {

@@ -6,7 +6,7 @@ use super::address::Reader;
 use super::key::{Extent, Key};
 use super::request::{ClientCall, Request, is_waited_for};
 use super::scene::{Scene, binding, function};
-use crate::read::code::tree::{Id, Kind, Place, Sym, Test};
+use crate::read::code::tree::{Id, Kind, Name, Place, Sym, Test, Unit};
 use crate::source::Span;
 
 /// So many nodes of one try are looked at, those of called functions included.
@@ -132,10 +132,11 @@ impl Walk<'_, '_> {
                 let receiver = scene.at(*on);
                 match self.method(&receiver, name) {
                     Some(method) => self.enter(scene, Scene::new(method), Some(receiver), args),
+                    None if self.is_local(&receiver, name) => self.seen.is_local = true,
                     None => {
                         self.handed_over(scene, std::iter::once(*on).chain(args.iter().map(|arg| arg.value)));
                         self.seen.clients.extend(self.reader.client_call(scene));
-                        if is_waited_for(scene) {
+                        if self.is_leaf(scene) {
                             self.seen.leaves.push(name.clone());
                         }
                     }
@@ -157,7 +158,7 @@ impl Walk<'_, '_> {
                     None => {
                         self.handed_over(scene, args.iter().map(|arg| arg.value));
                         self.seen.clients.extend(self.reader.client_call(scene));
-                        if is_waited_for(scene) {
+                        if self.is_leaf(scene) {
                             self.seen.leaves.push(name.last().into());
                         }
                     }
@@ -165,6 +166,39 @@ impl Walk<'_, '_> {
                 self.note(scene);
             }
             _ => {}
+        }
+    }
+
+    /// Whether the try waits for a call that is not followed: for itself, or for what is made of its result on the spot
+    /// (`call().map_err(…)?`), which asks nobody.
+    fn is_leaf(&self, scene: &Scene) -> bool {
+        let unit = &scene.place.unit;
+        let through = |name: &Sym| self.reader.words.loops.through.iter().any(|one| **one == **name);
+        let is_own = |name: &Sym| self.reader.words.purposes.own.contains(&name.to_string());
+        match scene.kind() {
+            Kind::Method { on, name, .. } if through(name) && is_call(unit, *on) => return false,
+            Kind::Method { name, args, .. } if args.is_empty() && is_own(name) && !is_awaited(scene) => return false,
+            _ => {}
+        }
+        let mut outer = scene.clone();
+        while !is_waited_for(&outer) {
+            let Some(parent) = unit.parent(outer.place.id) else { return false };
+            match unit.kind(parent) {
+                Kind::Method { on, name, .. } if *on == outer.place.id && through(name) => outer = outer.at(parent),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Whether a method is one that asks nothing but this machine's files: that of such a type, if the type is told; else by its
+    /// name, in a function that has to do with that type.
+    fn is_local(&self, receiver: &Scene, name: &str) -> bool {
+        let local = &self.reader.words.purposes.local_methods;
+        let mut types = local.iter().filter(|(_, methods)| methods.iter().any(|one| one == name)).map(|(ty, _)| &**ty);
+        match self.reader.type_of(receiver).and_then(|ty| ty.full) {
+            Some(full) => types.any(|ty| *ty == *full),
+            None => types.any(|ty| speaks_of(&receiver.place, ty)),
         }
     }
 
@@ -249,4 +283,31 @@ impl Walk<'_, '_> {
 /// Whether a path leads into one of these modules.
 fn is_within(modules: &[String], path: &str) -> bool {
     modules.iter().any(|module| path.strip_prefix(&**module).is_some_and(|rest| rest.starts_with("::")))
+}
+
+/// Whether a node is a call, or waits for one.
+fn is_call(unit: &Unit, id: Id) -> bool {
+    match unit.kind(id) {
+        Kind::Call { .. } | Kind::Method { .. } => true,
+        Kind::Await(of) => is_call(unit, *of),
+        _ => false,
+    }
+}
+
+fn is_awaited(scene: &Scene) -> bool {
+    let unit = &scene.place.unit;
+    unit.parent(scene.place.id).is_some_and(|parent| matches!(unit.kind(parent), Kind::Await(_)))
+}
+
+/// Whether the function around a place has something of a type: an argument, a local, what a function of that type makes.
+fn speaks_of(place: &Place, ty: &str) -> bool {
+    let unit = &place.unit;
+    let Some(function) = unit.function_of(place.id) else { return false };
+    let is_it = |name: &Name| name.full.as_deref() == Some(ty);
+    unit.below(function).any(|id| match unit.kind(id) {
+        Kind::Function { params, .. } => params.iter().filter_map(|param| param.ty.as_ref()).any(is_it),
+        Kind::Let { ty: Some(ty), .. } => is_it(ty),
+        Kind::Name(Name { full: Some(full), .. }) => full.rsplit_once("::").is_some_and(|(owner, _)| owner == ty),
+        _ => false,
+    })
 }

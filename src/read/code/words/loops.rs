@@ -128,6 +128,8 @@ pub struct Names {
     pub background: WordList,
     /// Of what says that somebody wants it to end: `shutdown`, `cancelled`.
     pub cancels: WordList,
+    /// Of macros that leave the function in which they are called: `bail`.
+    pub leaves: WordList,
     /// Of limits on time: `deadline`.
     pub deadlines: WordList,
 }

@@ -1,6 +1,7 @@
 //! `[requests]`, `[keys]` and `[purposes]`: by what a try is known to send a request, to carry a key, to connect. Methods are
 //! known by their name, functions by the end of their path.
 
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use super::Table;
@@ -65,6 +66,10 @@ pub struct PurposeWords {
     pub startup: Vec<String>,
     /// Modules of functions that ask nothing but this machine's files.
     pub local: Vec<String>,
+    /// Methods that do, by the full path of their type.
+    pub local_methods: FxHashMap<String, Vec<String>>,
+    /// Methods that ask nobody for anything: what they wait for is in this process.
+    pub own: Vec<String>,
 }
 
 /// HTTP methods.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::value::{Origins, Try, Val};
-use super::{Machine, Mode, Out, Outs, State, limited, one};
+use super::{Machine, Mode, Out, Outs, State, one};
 use crate::read::code::tree::{Id, Kind, Op, Unit};
 
 impl Machine<'_> {
@@ -118,7 +118,7 @@ impl Machine<'_> {
     pub(super) fn telling(&self, unit: &Arc<Unit>, id: Id, state: State, of: Try, holds_if_failed: bool) -> Outs {
         let _ = (unit, id);
         let ways = self.failures(state, of);
-        limited(
+        self.limited(
             ways.into_iter().map(|(state, failed)| Out::value(state, Val::Bool(failed == holds_if_failed))).collect(),
         )
     }

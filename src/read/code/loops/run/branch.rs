@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::value::{Origins, Try, Unknown, Val};
-use super::{Flow, Machine, Out, Outs, State, bind_all, closed, limited, one};
+use super::{Flow, Machine, Out, Outs, State, bind_all, closed, one};
 use crate::read::code::tree::{Arm, Exit, Id, Kind, Literal, Name, Sym, Test, Unit};
 use crate::read::code::words::loops::{Outcome, Wrapper};
 
@@ -82,15 +82,14 @@ impl Machine<'_> {
                     }
                 }
             }
-            on.truncate(super::WAYS);
-            waiting = on;
+            waiting = self.limited(on);
         }
         let inside = match &value {
             Val::Record(_) => value.clone(),
             _ => unwrapped(&value),
         };
         all.extend(waiting.into_iter().map(|state| Out::value(state, inside.clone())));
-        limited(all)
+        self.limited(all)
     }
 
     /// A value of which the arms ask whether it worked, as the result of an operation.
@@ -379,7 +378,7 @@ impl Machine<'_> {
                 Flow::Leave(..) => all.push(out),
             }
         }
-        self.finally(unit, always, limited(all))
+        self.finally(unit, always, self.limited(all))
     }
 
     /// What is done in any case.
@@ -394,7 +393,7 @@ impl Machine<'_> {
                 });
             }
         }
-        limited(all)
+        self.limited(all)
     }
 
     /// The call in a statement that is likely to fail: the outermost one that is awaited, else the outermost one.

@@ -57,6 +57,9 @@ impl Machine<'_> {
         }
         let ids: Vec<Id> = args.iter().map(|arg| arg.value).collect();
         self.each(unit, &ids, state, |state, values| {
+            if let Some(outs) = self.leaving(unit, id, name, &state) {
+                return outs;
+            }
             let named = || args.iter().map(|arg| arg.name.clone()).zip(values.iter().cloned()).collect::<Vec<_>>();
             if let Some(wrapper) = words.wrappers.of_path(path)
                 && values.len() <= 1
@@ -110,9 +113,12 @@ impl Machine<'_> {
         let origin = origins(values);
         let last = last_of(name);
         let receiver = name.strip_suffix(last).unwrap_or_default();
-        // Asked of a result that is not decided yet, the question whether to try again decides it.
+        // Asked of a result that is not decided yet, the question whether to try again decides it. What was asked of its error
+        // before is no result.
+        let asked =
+            |value: &Val| value.tried().filter(|of| !of.from.has(Origins::ERROR) || of.from.has(Origins::GIVEN));
         if has(&names.asks, last)
-            && let Some(of) = values.iter().find_map(Val::tried)
+            && let Some(of) = values.iter().find_map(asked)
             && self.unit.is_below(of.node, self.target)
             && state.failed(of).is_none()
         {
@@ -146,7 +152,8 @@ impl Machine<'_> {
         }
         self.note_try(unit, id, &mut state);
         let made = Origins::MADE_OF_COUNT.and(Origins::MADE_OF_ITEM);
-        let mut from = origin.from.only(made.and(Origins::SCHEDULE).and(Origins::CANCEL));
+        let kept = made.and(Origins::SCHEDULE).and(Origins::CANCEL).and(Origins::TOLD);
+        let mut from = origin.from.only(kept);
         if origin.from.has(Origins::ITEM) {
             from = from.and(Origins::MADE_OF_ITEM);
         }
@@ -156,6 +163,9 @@ impl Machine<'_> {
         // What is asked of an error comes from it; what is done with it does not.
         if values.first().is_some_and(|first| first.origin().from.has(Origins::ERROR)) && !is_awaited {
             from = from.and(Origins::ERROR);
+        }
+        if values.iter().skip(1).any(|value| value.origin().from.has(Origins::ERROR)) {
+            from = from.and(Origins::TOLD);
         }
         if has(&names.schedules, last) || has(&names.schedules, receiver) || has(&names.asks, last) {
             from = from.and(Origins::SCHEDULE);

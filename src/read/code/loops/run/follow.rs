@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::value::{Code, Origins, Unknown, Val};
-use super::{CALLS, Flow, Machine, Out, Outs, State, bind_all, limited, names, one};
+use super::{CALLS, Flow, Machine, Out, Outs, State, bind_all, names, one};
 use crate::read::code::tree::{Arg, Exit, Id, Kind, Name, Place, Sym, Unit};
 use crate::read::code::words::last_of;
 
@@ -98,7 +98,7 @@ impl Machine<'_> {
         is_settled.then_some((outs, changed))
     }
 
-    /// The same for any function, and whether something known comes out of it.
+    /// The same for any function, and whether something known comes out of it; none if it has more ways than are gone.
     pub(super) fn run_any(
         &self,
         unit: &Arc<Unit>,
@@ -115,7 +115,8 @@ impl Machine<'_> {
             _ => Origins::NOTHING,
         };
         let mut inner = state.clone();
-        let before = (inner.log.tries.len(), inner.log.choices.len(), inner.log.waits.len(), inner.steps.len());
+        let log = &inner.log;
+        let before = (log.tries.len(), log.choices.len(), log.waits.len(), inner.steps.len(), log.either.len());
         let frame = inner.enter_function();
         let values = receiver.iter().chain(args).cloned().chain(std::iter::repeat(Val::unknown()));
         let own = params.first().and_then(|param| param.name.clone()).filter(|_| receiver.is_some());
@@ -127,18 +128,25 @@ impl Machine<'_> {
         self.calls.set(self.calls.get() + 1);
         let site = self.site.get();
         self.site.set(site.or(Some(node)));
+        let was_cut = self.is_cut.replace(false);
         let outs = self.run(&place.unit, *body, inner);
+        let is_cut = self.is_cut.replace(was_cut);
         self.site.set(site);
         self.calls.set(self.calls.get() - 1);
+        // What it gives on the ways that were left out is not known.
+        if is_cut {
+            return None;
+        }
         let mut ways: Vec<(State, Val, Option<Val>)> = Vec::new();
         let mut gone = Vec::new();
         for mut out in outs {
             let changed = own.as_ref().and_then(|own| out.state.get(own).cloned());
             out.state.leave_function(frame);
             let on = (out.state.log.choices.get(before.1..).unwrap_or_default().iter())
-                .fold(Unknown::of(by_name), |all, choice| all.and(&choice.on));
+                .fold(Unknown::of(by_name.and(out.state.asked_since(before.0))), |all, choice| all.and(&choice.on));
             out.state.keep_given(before.0);
             out.state.log.choices.truncate(before.1);
+            out.state.log.either.truncate(before.4);
             for waited in out.state.log.waits.iter_mut().skip(before.2) {
                 waited.node = node;
             }
@@ -216,7 +224,7 @@ impl Machine<'_> {
                 flow => Out { state: out.state, flow },
             }
         });
-        limited(all.collect())
+        self.limited(all.collect())
     }
 
     /// What is waited in a closure or block, and nothing else of it.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::value::{Origins, Unknown, Val};
-use super::{Flow, Machine, Out, Outs, State, limited, one};
+use super::{Flow, Machine, Out, Outs, State, one};
 use crate::read::code::tree::{Contender, Exit, Id, LoopKind, Sym, Unit};
 
 impl Machine<'_> {
@@ -66,7 +66,7 @@ impl Machine<'_> {
             out.state.keep_tries(waits.1);
             all.push(Out::value(out.state, value));
         }
-        limited(all)
+        self.limited(all)
     }
 
     /// The ways on which a condition holds, or does not.
@@ -110,6 +110,6 @@ impl Machine<'_> {
                 self.arms(unit, id, arm, state, value, is_limit)
             }));
         }
-        limited(all)
+        self.limited(all)
     }
 }

@@ -12,6 +12,7 @@ mod decide;
 mod follow;
 mod inner;
 mod kept;
+mod macros;
 mod method;
 mod names;
 pub mod number;
@@ -78,6 +79,8 @@ pub struct Machine<'a> {
     is_beyond: Cell<bool>,
     /// The call in the loop whose function is followed.
     site: Cell<Option<Id>>,
+    /// Whether ways were left out: what is the same on all that are left need not be so on all.
+    is_cut: Cell<bool>,
 }
 
 /// A comparison of a number that changes from pass to pass with one that does not.
@@ -165,12 +168,18 @@ impl<'a> Machine<'a> {
             compared: RefCell::default(),
             is_beyond: Cell::new(false),
             site: Cell::new(None),
+            is_cut: Cell::new(false),
         }
     }
 
     /// Whether the run came to its limits.
     pub fn is_exhausted(&self) -> bool {
         self.fuel.get() == 0
+    }
+
+    /// Whether ways were left out.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut.get()
     }
 
     /// A new result of an operation.
@@ -185,6 +194,15 @@ impl<'a> Machine<'a> {
         Arc::ptr_eq(unit, self.unit)
     }
 
+    /// As many ways as are gone side by side; that some are left out is noted.
+    fn limited<T>(&self, mut ways: Vec<T>) -> Vec<T> {
+        if ways.len() > WAYS {
+            ways.truncate(WAYS);
+            self.is_cut.set(true);
+        }
+        ways
+    }
+
     /// Goes on behind each way that gives a value.
     fn then(&self, outs: Outs, mut next: impl FnMut(State, Val) -> Outs) -> Outs {
         let mut all = Vec::with_capacity(outs.len());
@@ -194,7 +212,7 @@ impl<'a> Machine<'a> {
                 Flow::Leave(..) => all.push(out),
             }
         }
-        limited(all)
+        self.limited(all)
     }
 
     /// Runs nodes one after another and hands their values on.
@@ -215,13 +233,12 @@ impl<'a> Machine<'a> {
                     }
                 }
             }
-            on.truncate(WAYS);
-            ways = on;
+            ways = self.limited(on);
         }
         for (state, values) in ways {
             left.extend(next(state, values));
         }
-        limited(left)
+        self.limited(left)
     }
 
     /// Runs a node.
@@ -389,11 +406,10 @@ impl<'a> Machine<'a> {
                     }
                 }
             }
-            on.truncate(WAYS);
-            ways = on;
+            ways = self.limited(on);
         }
         left.extend(ways.into_iter().map(|(state, value)| Out::value(state, value)));
-        limited(closed(left, depth))
+        self.limited(closed(left, depth))
     }
 
     fn bind_let(&self, unit: &Arc<Unit>, names: &[Sym], value: Option<Id>, state: State) -> Outs {
@@ -442,11 +458,6 @@ fn join(ways: &mut Vec<(State, Val)>, state: State) {
 /// What came into sight inside goes out of sight.
 fn closed(mut outs: Outs, depth: usize) -> Outs {
     outs.iter_mut().for_each(|out| out.state.leave(depth));
-    outs
-}
-
-fn limited(mut outs: Outs) -> Outs {
-    outs.truncate(WAYS);
     outs
 }
 

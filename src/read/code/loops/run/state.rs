@@ -180,6 +180,13 @@ impl State {
         self.steps.push(Step::Pass);
     }
 
+    /// What was asked since of operations that are forgotten: what comes of it rests on their answers.
+    pub fn asked_since(&self, since: usize) -> Origins {
+        let asked = self.log.tries.iter().skip(since).filter(|tried| !tried.of.from.has(Origins::GIVEN));
+        let kept = Origins::TOLD.and(Origins::SCHEDULE).and(Origins::CANCEL);
+        asked.fold(Origins::NOTHING, |all, tried| all.and(Origins::CALL).and(tried.of.from.only(kept)))
+    }
+
     /// Forgets what was tried since, but for what was handed over.
     pub fn keep_given(&mut self, since: usize) {
         let given = |tried: &&Tried| tried.of.from.has(Origins::GIVEN);

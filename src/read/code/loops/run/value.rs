@@ -174,6 +174,8 @@ impl Origins {
 
     /// What an operation gave that took one of a list: another target each time.
     pub const MADE_OF_ITEM: Origins = Origins(2048);
+    /// What a call gave that was told, besides other things, how an operation failed.
+    pub const TOLD: Origins = Origins(4096);
 
     /// Both.
     pub fn and(self, other: Origins) -> Origins {
