@@ -30,6 +30,10 @@ impl Machine<'_> {
         let value = self.as_tried(unit, id, arms, value);
         let mut waiting = vec![state];
         for (way, arm) in arms.iter().enumerate() {
+            // Of a run that is over, nothing more is known, however many arms there are.
+            if self.is_exhausted() {
+                break;
+            }
             let rest = arms.get(way + 1..).unwrap_or_default();
             let mut on = Vec::new();
             for state in std::mem::take(&mut waiting) {
