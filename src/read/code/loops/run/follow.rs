@@ -183,7 +183,7 @@ impl Machine<'_> {
             .into_iter()
             .map(|(state, value, changed)| (Out::value(state, value), changed))
             .chain(gone)
-            .take(super::WAYS)
+            .take(super::widen::WAYS)
             .unzip();
         Some((outs, changed, is_settled))
     }

@@ -20,6 +20,7 @@ mod operate;
 mod pass;
 pub mod state;
 pub mod value;
+mod widen;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -37,8 +38,6 @@ use crate::source::Span;
 use number::Number;
 use value::{Code, Record, Type};
 
-/// Ways that are gone side by side at most; what comes beyond is left out.
-const WAYS: usize = 48;
 /// How deep a run goes into code; an expression beyond is not known.
 const DEPTH: u32 = 160;
 /// Functions that are followed within each other at most.
@@ -192,15 +191,6 @@ impl<'a> Machine<'a> {
 
     fn is_own(&self, unit: &Arc<Unit>) -> bool {
         Arc::ptr_eq(unit, self.unit)
-    }
-
-    /// As many ways as are gone side by side; that some are left out is noted.
-    fn limited<T>(&self, mut ways: Vec<T>) -> Vec<T> {
-        if ways.len() > WAYS {
-            ways.truncate(WAYS);
-            self.is_cut.set(true);
-        }
-        ways
     }
 
     /// Goes on behind each way that gives a value.

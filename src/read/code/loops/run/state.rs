@@ -2,6 +2,7 @@
 
 use super::kept::Kept;
 use super::value::{Origins, Record, Try, Unknown, Val};
+use super::widen::joined;
 use crate::read::code::tree::{Id, Sym};
 use std::rc::Rc;
 
@@ -209,6 +210,36 @@ impl State {
             && self.log.waits.len() == other.log.waits.len()
             && self.log.waits.iter().zip(&other.log.waits).all(|(a, b)| a.node == b.node)
             && self.log.observed.is_some() == other.log.observed.is_some()
+    }
+
+    /// Takes in a state in which the same was tried and waited for: of variables that differ nothing is known any more. False if
+    /// the two do not go on from the same place.
+    pub fn widen(&mut self, other: &State) -> bool {
+        let is_one_place = self.base == other.base
+            && self.functions == other.functions
+            && self.exit == other.exit
+            && self.slots.len() == other.slots.len()
+            && self.slots.iter().zip(&other.slots).all(|(one, other)| one.name == other.name);
+        let waits = |state: &State| state.log.waits.iter().map(|wait| wait.node).collect::<Vec<_>>();
+        let tries = |state: &State| {
+            state.log.tries.iter().map(|one| (one.of.node, one.of.from, one.failed)).collect::<Vec<_>>()
+        };
+        let is_one_story = tries(self) == tries(other)
+            && waits(self) == waits(other)
+            && self.log.continued == other.log.continued
+            && self.steps.len() == other.steps.len();
+        if !is_one_place || !is_one_story {
+            return false;
+        }
+        for (slot, other) in self.slots.iter_mut().zip(&other.slots) {
+            if slot.value != other.value {
+                slot.value = joined(&slot.value, &other.value);
+            }
+        }
+        self.decided.retain(|one| other.decided.contains(one));
+        self.log.observed = self.log.observed.or(other.log.observed);
+        self.merge(other);
+        true
     }
 
     /// Whether two states begin the next pass alike.

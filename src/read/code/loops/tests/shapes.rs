@@ -318,3 +318,23 @@ fn a_count_that_is_still_on_its_way_ends_a_loop() {
         "10 fixed 1s none",
     )]);
 }
+
+#[test]
+fn options_of_a_request_hide_no_loop() {
+    let body = |options: usize, option: &str| {
+        format!(
+            "let mut n = 0; let mut d = 0; loop {{ let mut req = http.post(\"http://inv/x\"); {}
+               match req.send().await {{ Ok(r) => return Ok(r), Err(e) => {{ n += 1; if n > 3 {{ return Err(e); }} sleep(Duration::from_secs(1)).await; }} }} }}",
+            option.repeat(options)
+        )
+    };
+    let header = "if let Some(v) = &self.a { req = req.header(\"a\", v); } ";
+    check(&[
+        ("none", &body(0, header), "4 fixed 1s none"),
+        ("five", &body(5, header), "4 fixed 1s none"),
+        ("twenty", &body(20, header), "4 fixed 1s none"),
+        ("that are counted", &body(10, "if self.b() { d += 1; } "), "4 fixed 1s none"),
+        // The most that there may be.
+        ("that use tries up", &body(10, "if self.b() { n += 1; } "), "4 fixed 1s none"),
+    ]);
+}
