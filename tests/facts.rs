@@ -327,3 +327,59 @@ fn where_it_cannot_be_written_is_said() {
     assert_eq!(run.status, 2);
     assert!(run.stderr.starts_with(expected), "{}", run.stderr);
 }
+
+#[test]
+fn facts_are_known_by_what_they_begin_with_and_not_by_their_name() {
+    let folder = Folder::new("facts-names", &[("services.yaml", WEB)]);
+    let here = folder.run(&["--format", "json", "services.yaml"]).stdout;
+    for name in ["facts.json", "facts.yaml", "facts.toml", "facts.rs", "facts"] {
+        assert_eq!(folder.run(&["facts", "services.yaml", "--output", name]).status, 0);
+        assert_eq!(folder.run(&["--format", "json", name]).stdout, here, "{name}");
+        // Written anew.
+        assert_eq!(folder.run(&["facts", "services.yaml", "--output", name]).status, 0);
+    }
+    // What is something else stays what it is.
+    let run = folder.run(&["facts", ".", "--output", "services.yaml"]);
+    assert!(run.status == 2 && run.stderr.contains("is no file of facts"), "{}", run.stderr);
+    assert_eq!(std::fs::read_to_string(folder.path("services.yaml")).unwrap(), WEB);
+}
+
+#[test]
+fn settings_are_those_of_the_folder_in_which_facts_are_read() {
+    let settings =
+        "[rules]\nmissing-jitter = \"off\"\n[[per-path]]\npaths = [\"facts.json:services.yaml\"]\nrules = {}\n";
+    let folder = Folder::new("facts-settings", &[("here/retrylint.toml", settings), ("there/services.yaml", WEB)]);
+    folder.run(&["facts", "there", "--output", "facts.json"]);
+    let here = |paths: &[&str]| -> Run {
+        let mut command = folder.command(&["config"]);
+        command.current_dir(folder.path("here")).args(paths).output().unwrap().into()
+    };
+    for paths in [&["../facts.json", "."][..], &[".", "../facts.json"], &["../facts.json"]] {
+        let run = here(paths);
+        assert!(run.stdout.contains("missing-jitter = \"off\""), "{paths:?} {}", run.stdout);
+        assert!(!run.stderr.contains("matches no file"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_baseline_is_not_pruned_by_facts() {
+    let folder = Folder::new("facts-prune", &[("services.yaml", WEB)]);
+    folder.run(&["--write-baseline", "known.json", "services.yaml"]);
+    let known = std::fs::read_to_string(folder.path("known.json")).unwrap();
+    folder.run(&["facts", "services.yaml", "--output", "facts.json"]);
+    std::fs::remove_file(folder.path("services.yaml")).unwrap();
+    let run = folder.run(&["--prune-baseline", "known.json", "facts.json"]);
+    assert!(run.status == 2 && run.stderr.contains("not pruned by facts"), "{}", run.stderr);
+    assert_eq!(std::fs::read_to_string(folder.path("known.json")).unwrap(), known);
+}
+
+#[test]
+fn counts_that_nobody_can_have_are_shown_and_no_more() {
+    let folder = Folder::new("facts-counts", &[("services.yaml", WEB)]);
+    let facts = folder.run(&["facts", "services.yaml"]).stdout;
+    let hostile = facts.replace("\"yaml\":1", "\"yaml\":18446744073709551615,\"json\":5");
+    assert_ne!(facts, hostile);
+    std::fs::write(folder.path("hostile.json"), hostile).unwrap();
+    let run = folder.run(&["hostile.json"]);
+    assert!(run.status < 2 && run.stderr.contains("Read 18,446,744,073,709,551,615 files"), "{}", run.stderr);
+}

@@ -12,6 +12,7 @@ use retrylint::git::GitError;
 use retrylint::pipeline::{Options, World};
 use retrylint::report::{Selection, select};
 use retrylint::repository::Repository;
+use retrylint::scan::recorded;
 use retrylint::since::Since;
 
 use super::{Failure, screen};
@@ -104,13 +105,20 @@ impl Adoption {
         let mut remark = None;
         match what {
             What::Use(baseline) => {
-                if !self.is_partial && !baseline.findings.iter().any(|known| self.is_elsewhere(known)) {
+                if !self.is_partial
+                    && !self.reads_facts()
+                    && !baseline.findings.iter().any(|known| self.is_elsewhere(known))
+                {
                     let (_, stale) = baseline.pruned(fingerprints, may_occur(findings, world, &self.repository));
                     remark = (stale > 0).then(|| stale_remark(stale, path));
                 }
                 baseline.apply(findings, fingerprints);
             }
             What::Prune(baseline) => {
+                if self.reads_facts() {
+                    let message = "a baseline is not pruned by facts: their files lie elsewhere".to_string();
+                    return Err(Failure::Said(message, Some("prune in the repository that it was written for".into())));
+                }
                 // What is found in one file rests on others: who reads a part cannot tell what is gone.
                 if let Some(known) = baseline.findings.iter().find(|known| self.is_elsewhere(known)) {
                     let message = format!("{} of the baseline is not among what is read", known.path);
@@ -149,6 +157,11 @@ impl Adoption {
             }
         }
         Ok(remark)
+    }
+
+    /// Whether what is read tells of files that lie elsewhere.
+    fn reads_facts(&self) -> bool {
+        self.paths.iter().any(|path| recorded::lies_at(path))
     }
 
     /// Whether an entry lies in a file that is there and was not asked for.

@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use retrylint::facts::words::in_words;
 use retrylint::pipeline;
 use retrylint::report::facts;
+use retrylint::scan::recorded;
 
 use super::options::read;
 use super::progress::Progress;
@@ -24,6 +25,10 @@ pub fn run(args: &Facts) -> Result<bool, Failure> {
         screen::print_raw_with(|out| facts::write(&mut gathered, out))?;
         return Ok(true);
     };
+    if std::fs::metadata(path).is_ok_and(|about| about.len() > 0) && !recorded::lies_at(path) {
+        let said = format!("{} is there already, and is no file of facts", path.display());
+        return Err(Failure::Said(said, Some("name another file, or remove it".to_string())));
+    }
     let written = std::fs::File::create(path).and_then(|file| {
         let mut file = BufWriter::new(file);
         facts::write(&mut gathered, &mut file)?;

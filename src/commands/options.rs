@@ -60,7 +60,9 @@ pub fn settings(paths: &[PathBuf], named: Option<&PathBuf>, isolated: bool) -> R
         return Ok(Config::default());
     }
     let ids: Vec<&str> = rules::ALL.iter().map(|rule| rule.id).collect();
-    let start = paths.iter().find(|path| path.as_os_str() != "-").map_or(Path::new("."), PathBuf::as_path);
+    // Facts may lie anywhere: settings are those of the folder in which they are read.
+    let is_place = |path: &&PathBuf| path.as_os_str() != "-" && !recorded::lies_at(path);
+    let start = paths.iter().find(is_place).map_or(Path::new("."), PathBuf::as_path);
     let found = || config::find(start).map(relative);
     match named.cloned().or_else(found) {
         Some(path) => Ok(Config::load(&path, &ids)?),

@@ -90,4 +90,6 @@ fn the_defaults_are_those_that_are_told() {
         let told: serde_json::Value = serde_json::from_str(default).unwrap();
         assert_eq!(schema["properties"]["limits"]["properties"][key]["default"], told, "{key}");
     }
+    let told = schema["$defs"]["levels"]["propertyNames"]["enum"].as_array().unwrap().iter();
+    assert_eq!(told.map(|id| id.as_str().unwrap()).collect::<BTreeSet<_>>(), ids().into_iter().collect());
 }

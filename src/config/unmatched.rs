@@ -11,7 +11,7 @@ use ignore::gitignore::Gitignore;
 use super::patterns::{Pattern, Use, patterns};
 use super::{Config, layers};
 use crate::repository;
-use crate::scan::{Globs, SKIPPED, anchored, whole};
+use crate::scan::{Globs, SKIPPED, anchored, recorded, whole};
 use crate::suggest::did_you_mean;
 
 /// Entries of folders that are looked at in a run for all patterns together.
@@ -22,7 +22,9 @@ const MOST: usize = 50_000;
 pub(super) fn patterns_of_nothing(config: &Config, paths: &[PathBuf]) -> Vec<String> {
     let here = std::env::current_dir().unwrap_or_default();
     let base = config.whole_base();
-    if !paths.iter().all(|path| whole(&here, path).starts_with(&base)) {
+    // Facts have paths that lie elsewhere.
+    let is_here = |path: &PathBuf| whole(&here, path).starts_with(&base) && !recorded::lies_at(path);
+    if !paths.iter().all(is_here) {
         return Vec::new();
     }
     let mut disk = Disk { left: MOST };

@@ -187,7 +187,7 @@ impl Summary {
 
     /// `Read 214 files (181 Rust, 33 YAML) in 0.08 s: 12 services, 31 calls, 19 retry policies`.
     fn looked_at(&self, elapsed: Option<Duration>) -> String {
-        let total: usize = self.files.values().sum();
+        let total = self.files.values().fold(0usize, |sum, count| sum.saturating_add(*count));
         let kinds: Vec<String> =
             self.files.iter().map(|(kind, n)| format!("{} {}", words::grouped(*n as u128), kind.name())).collect();
         let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
@@ -207,7 +207,7 @@ impl Summary {
 
     /// `; 12 Python files and 1 Go file here are not read yet`: who has no others believes that all is well.
     fn unread_text(&self) -> String {
-        let total: usize = self.unread.values().sum();
+        let total = self.unread.values().fold(0usize, |sum, count| sum.saturating_add(*count));
         let file = |n: usize| if n == 1 { "file" } else { "files" };
         let kinds = self.unread.iter().map(|(name, n)| format!("{} {name} {}", words::grouped(*n as u128), file(*n)));
         let kinds: Vec<String> = kinds.collect();

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::recorded;
-use crate::facts::words::in_words;
+use crate::facts::words::{grouped, in_words};
 
 /// Bytes of a file that tell what it begins as.
 const HEAD: u64 = 1024;
@@ -55,7 +55,10 @@ pub fn given(bytes: &[u8], max: u64, speaks: impl Fn(&str) -> bool) -> Contents 
 
 /// A file of `size` bytes is larger than `max`.
 fn too_large(size: u64, max: u64) -> Contents {
-    let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
+    let mib = |bytes: u64| match bytes < 1 << 20 {
+        true => format!("{} bytes", grouped(u128::from(bytes))),
+        false => format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20)),
+    };
     let message = format!(
         "it has {}, and more than {} is not read; `max-file-size` under [scan] in retrylint.toml raises the limit",
         mib(size),

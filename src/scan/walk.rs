@@ -77,8 +77,9 @@ pub fn walk(settings: &ScanSettings, include: &Globs, exclude: &Globs) -> Result
         let ignored = settings.follow_ignore_files.then(|| roots.ignores(root, about.is_dir())).flatten();
         // Patterns are relative to the base: a folder that lies elsewhere is judged by what is below it.
         let is_judged = !about.is_dir() || whole(&roots.here, root).starts_with(&roots.base);
-        let may_tell = !about.is_dir() && named.kind.is_none_or(|kind| kind == FileKind::Json);
-        let tells = may_tell && contents::begins_as_facts(root);
+        // Whatever it is called.
+        let tells = !about.is_dir() && contents::begins_as_facts(root);
+        let named = Candidate { kind: if tells { Some(FileKind::Json) } else { named.kind }, ..named };
         let by = ignored
             .or_else(|| is_judged.then(|| why_not_taken(&named.relative, include, exclude, about.is_dir())).flatten());
         let by = by.or_else(|| place::language(&named.shown).filter(|_| !about.is_dir()).map(LeftOutBy::language));

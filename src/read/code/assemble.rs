@@ -23,7 +23,7 @@ use super::operation::scene::Scene;
 use super::operation::{self, Tried};
 use super::project::Project;
 use super::site::{Finder, Site};
-use super::tree::{Id, Kind, Place, Unit};
+use super::tree::{At, Id, Kind, Place, Unit};
 use super::words::{Words, lists, split};
 use callers::Use;
 
@@ -228,6 +228,15 @@ impl Assembler<'_> {
         }
     }
 
+    /// The one service that comments within the tries say is called.
+    fn stated_within(&self, site: &Site) -> Option<ServiceRef> {
+        let is_tried = |at: At| site.operations.iter().any(|root| self.unit.at(*root).covers(at));
+        let mut stated = self.directives.iter().filter(|one| one.kind == DirectiveKind::Calls && is_tried(one.covers));
+        let first = stated.next()?;
+        let is_same = stated.all(|one| one.name == first.name);
+        is_same.then(|| ServiceRef::written(&first.name, None, first.at.in_file(self.unit.file))).flatten()
+    }
+
     /// Who calls whom.
     fn call(&self, site: &Site, policy: &mut Policy, uses: &[Use], facts: &mut Facts) {
         let at = self.unit.at(site.construct);
@@ -240,7 +249,10 @@ impl Assembler<'_> {
             Some(service) => Caller::Service(service),
             None => Caller::ByPath,
         };
-        let callee = stated(DirectiveKind::Calls).map(|service| Callee::Service { service, hosts: Vec::new() });
+        let is_known = uses.iter().any(|one| !matches!(one.tried.callee, Callee::Unknown(_)));
+        let within = || if is_known { None } else { self.stated_within(site) };
+        let callee = stated(DirectiveKind::Calls).or_else(within);
+        let callee = callee.map(|service| Callee::Service { service, hosts: Vec::new() });
         let told = |one: &Use| callee.clone().unwrap_or_else(|| one.tried.callee.clone());
         if let Some(best) = uses.iter().map(told).min_by_key(rank) {
             policy.callee = best;

@@ -85,6 +85,11 @@ pub fn begins(mut bytes: &[u8]) -> bool {
     })
 }
 
+/// Whether such a file lies at a path.
+pub fn lies_at(path: &std::path::Path) -> bool {
+    super::contents::begins_as_facts(path)
+}
+
 /// How large a file may be that begins so, where other files may have `max` bytes.
 pub fn largest(max: u64) -> u64 {
     max.saturating_mul(LARGER)

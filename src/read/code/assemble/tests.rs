@@ -149,6 +149,11 @@ fn comments_state_what_cannot_be_told() {
     );
     // The nearest one counts.
     assert_eq!(callees(&stated), ["payments", "orders"]);
+    let within = |inner: &[(DirectiveKind, &str, &str)]| callees(&read_with(text, inner));
+    assert_eq!(within(&[(DirectiveKind::Calls, "ledger", "work().await;")]), ["ledger"]);
+    // Of two nobody knows which one is meant.
+    let two = [(DirectiveKind::Calls, "ledger", "work().await;"), (DirectiveKind::Calls, "audit", "work().await")];
+    assert!(within(&two).is_empty());
     let caller = |at: usize| stated.calls[at].caller.service().map(|service| service.host.display());
     assert_eq!((caller(0), caller(1)), (Some("checkout".into()), None));
 }
