@@ -1,6 +1,7 @@
 //! What is recognised and what stays silent, on loops as people write them.
 
 mod before;
+mod counted;
 mod exits;
 mod helpers;
 mod near_misses;
