@@ -1,7 +1,7 @@
 //! Tries that are easy to miscount: what a macro takes, bounds in patterns and conditions, tries before and behind the loop. And
 //! waits that only look as if no try followed them.
 
-use super::tell_all;
+use super::{check, tell_all};
 
 #[test]
 fn what_a_macro_takes_is_not_its_local_of_that_name() {
@@ -15,4 +15,22 @@ fn what_a_macro_takes_is_not_its_local_of_that_name() {
     };
     assert_eq!(tell_all(&rules("n")), tell_all(&rules("max")));
     assert!(!tell_all(&rules("n")).contains("1 "), "{}", tell_all(&rules("n")));
+}
+
+#[test]
+fn a_guard_holds_for_all_alternatives_of_its_pattern() {
+    check(&[
+        (
+            "success and failure under one guard",
+            "let mut i = 0; loop { match get().await { Ok(r) if r.status().is_success() => return Ok(r),
+             Ok(_) | Err(_) if i < 2 => { i += 1; sleep(Duration::from_secs(1)).await; } r => return r } }",
+            "3 fixed 1s none",
+        ),
+        (
+            "the near miss: failure alone is tried again",
+            "let mut i = 0; loop { match get().await { Ok(r) if r.status().is_success() => return Ok(r),
+             Err(_) if i < 2 => { i += 1; sleep(Duration::from_secs(1)).await; } r => return r } }",
+            "3 fixed 1s none",
+        ),
+    ]);
 }
