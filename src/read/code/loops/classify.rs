@@ -231,11 +231,14 @@ fn verdict(candidate: &Candidate, decisive: &[Try], ends: &[End], waits: bool) -
     };
     // What is asked is what the pass before has left in a local: the call that puts it there is tried again.
     for (at, of) in decisive.iter().enumerate() {
-        let Some(call) = candidate.kept(of.node).and_then(|name| candidate.refilled_by(name)) else { continue };
-        verdict.ops.push(call);
-        verdict.tried.push(call);
-        if let Some(heart) = verdict.hearts.get_mut(at) {
-            *heart = call;
+        let kept = candidate.kept(of.node).and_then(|name| candidate.refilled_by(name));
+        let Some((call, is_handed_on)) = kept else { continue };
+        // Whose failure leaves (`?`) is not what goes on failing.
+        if !is_handed_on {
+            verdict.ops.push(call);
+        }
+        for made in [verdict.hearts.get_mut(at), verdict.tried.get_mut(at)].into_iter().flatten() {
+            *made = call;
         }
     }
     verdict
@@ -383,20 +386,29 @@ impl Candidate<'_> {
         if is_call && of.heart < self.id && self.unit.is_below(of.heart, self.id) { of.heart } else { of.node }
     }
 
-    /// The local of which something asks whether what is in it worked: `res.is_ok()`, `let Err(_) = res`.
+    /// The local of which something asks whether what is in it worked: `res.is_ok()`, `let Err(_) = res`,
+    /// `res.status().is_success()`.
     pub fn kept(&self, asks: Id) -> Option<&Sym> {
-        let name = |id: Id| match self.unit.kind(id) {
+        let unit = self.unit;
+        let is_answer =
+            |id: Id| matches!(unit.kind(id), Kind::Method { name, .. } if self.words.loops.answers.get(name).is_some());
+        let mut id = match unit.kind(asks) {
+            Kind::Branch { on: Some(on), .. } => *on,
+            _ => asks,
+        };
+        if is_answer(id) || unit.parent(id).is_some_and(is_answer) {
+            while let Kind::Method { on, .. } | Kind::Member { of: on, .. } = unit.kind(id) {
+                id = *on;
+            }
+        }
+        match unit.kind(id) {
             Kind::Name(name) if name.full.is_none() => Some(&name.text),
             _ => None,
-        };
-        match self.unit.kind(asks) {
-            Kind::Branch { on: Some(on), .. } => name(*on),
-            _ => name(asks),
         }
     }
 
-    /// The one call whose result the loop puts into a local.
-    fn refilled_by(&self, local: &str) -> Option<Id> {
+    /// The one call whose result the loop puts into a local, and whether its failure is handed on (`?`).
+    fn refilled_by(&self, local: &str) -> Option<(Id, bool)> {
         let unit = self.unit;
         let mut calls = unit.assignments(unit.below(self.id)).iter().filter_map(|id| match unit.kind(*id) {
             Kind::Assign { place, op: None, value }
@@ -407,8 +419,16 @@ impl Candidate<'_> {
             _ => None,
         });
         let value = calls.next().filter(|_| calls.next().is_none())?;
-        let call = if let Kind::Await(of) = unit.kind(value) { *of } else { value };
-        matches!(unit.kind(call), Kind::Call { .. } | Kind::Method { .. }).then_some(call)
+        let (mut call, mut is_handed_on) = (value, false);
+        if let Kind::Branch { on: Some(on), .. } = unit.kind(call)
+            && self.is_question(call)
+        {
+            (call, is_handed_on) = (*on, true);
+        }
+        if let Kind::Await(of) = unit.kind(call) {
+            call = *of;
+        }
+        matches!(unit.kind(call), Kind::Call { .. } | Kind::Method { .. }).then_some((call, is_handed_on))
     }
 
     /// Everything that is called at the loop's own level and awaited: what may be tried again where nothing says what is.

@@ -98,8 +98,20 @@ fn a_try_before_the_loop_is_one() {
         res = get().await; } res";
     let asked = "let mut n = 0; let mut res = get().await; while let Err(_) = res { if n == 2 { break; } n += 1;
         sleep(Duration::from_secs(1)).await; res = get().await; } res";
-    check(&[("a range", ranged, "3 fixed 1s none"), ("while let", asked, "3 fixed 1s none")]);
-    assert!(!waits_in_vain(ranged) && !waits_in_vain(asked));
+    let status = "let mut r = c.get(U).send().await?; for _ in 0..3 { if !r.status().is_server_error() { break; }
+        sleep(Duration::from_secs(1)).await; r = c.get(U).send().await?; } Ok(r)";
+    check(&[
+        ("a range", ranged, "3 fixed 1s none"),
+        ("while let", asked, "3 fixed 1s none"),
+        ("the status of an answer", status, "4 fixed 1s none"),
+    ]);
+    assert!(!waits_in_vain(ranged) && !waits_in_vain(asked) && !waits_in_vain(status));
+    // The near miss: what is put into a local anew is the client, and no try.
+    let client = "let mut client = connect().await?; for i in 0..3 { match client.send(m).await { Ok(r) => return Ok(r),
+        Err(e) if i == 2 => return Err(e), Err(_) => { sleep(Duration::from_secs(1)).await; client = connect().await?; } } }
+        Err(e)";
+    check(&[("a new client", client, "3 fixed 1s none")]);
+    assert!(!waits_in_vain(client));
     // The wait behind the try before the loop is the first.
     let growing = "let mut wait = Duration::from_millis(100); let mut res = get().await;
         for _ in 0..4 { if res.is_ok() { break; } sleep(wait).await; wait *= 2; res = get().await; } res";
