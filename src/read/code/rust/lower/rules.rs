@@ -76,7 +76,7 @@ fn plain_names(tokens: TokenStream, names: &mut HashSet<String>) {
         match &token {
             TokenTree::Group(group) => plain_names(group.stream(), names),
             TokenTree::Ident(ident) if !is_taken => {
-                names.insert(ident.to_string());
+                names.insert(text(ident));
             }
             _ => {}
         }
@@ -86,11 +86,14 @@ fn plain_names(tokens: TokenStream, names: &mut HashSet<String>) {
 
 /// A name for what a rule takes that none of its own has: `$n` and `n` are two.
 fn apart(name: &Ident, own: &HashSet<String>) -> Ident {
-    let mut text = name.to_string();
-    while own.contains(&text) {
-        text.push('_');
+    let mut free = text(name);
+    if !own.contains(&free) {
+        return name.clone();
     }
-    if text == name.to_string() { name.clone() } else { Ident::new(&text, name.span()) }
+    while own.contains(&free) {
+        free.push('_');
+    }
+    Ident::new(&free, name.span())
 }
 
 /// `$x` becomes a plain name, `$( … ),*` what stands in it, once.
