@@ -90,6 +90,12 @@ impl Backoff {
         })
     }
 
+    /// The first delay that is waited, before the cap: the base, unless delays are left out at the beginning. None if what it
+    /// rests on is unknown.
+    pub fn first(&self) -> Option<Nanos> {
+        if self.skip == 0 { self.base.known().copied() } else { self.uncapped(1) }
+    }
+
     /// The nominal delay before retry `i` (from 1). None if what it rests on is unknown.
     pub fn nominal(&self, i: u64) -> Option<Nanos> {
         if let Some(BackoffKind::None) = self.kind.known() {
@@ -314,6 +320,9 @@ mod tests {
         assert_eq!(series.nominal(10), Some(secs(512)));
         series.skip = 1;
         assert_eq!(series.nominal(10), Some(secs(1024)));
+        assert_eq!(series.first(), Some(secs(2)));
+        series.skip = 0;
+        assert_eq!(series.first(), Some(secs(1)));
     }
 
     /// [T-31]: three sleeps, of which two are followed by a try.

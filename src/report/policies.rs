@@ -165,7 +165,8 @@ fn tries(policy: &Policy) -> String {
 
 /// `25 ms ×2 to 250 ms`, `1 s`, `none`.
 fn delay(backoff: &Backoff) -> String {
-    let base = || backoff.base.known().map_or_else(|| "?".to_string(), Nanos::to_string);
+    let shown = |delay: Option<Nanos>| delay.map_or_else(|| "?".to_string(), |delay| delay.to_string());
+    let first = || shown(backoff.first());
     let cap = || match backoff.cap.known() {
         Some(Limit::At(cap)) => format!(" to {cap}"),
         Some(Limit::None) => String::new(),
@@ -174,13 +175,15 @@ fn delay(backoff: &Backoff) -> String {
     match backoff.kind.known() {
         None => "?".into(),
         Some(BackoffKind::None) => "none".into(),
-        Some(BackoffKind::Fixed) => base(),
-        Some(BackoffKind::Linear) => format!("{} +{}{}", base(), base(), cap()),
+        Some(BackoffKind::Fixed) => first(),
+        Some(BackoffKind::Linear) => {
+            format!("{} +{}{}", first(), shown(backoff.base.known().copied()), cap())
+        }
         Some(BackoffKind::Exponential) => {
             let factor = backoff.factor.known().map_or_else(|| "?".to_string(), |factor| words::factor(*factor));
-            format!("{} ×{factor}{}", base(), cap())
+            format!("{} ×{factor}{}", first(), cap())
         }
-        Some(BackoffKind::Fibonacci) => format!("{} fibonacci{}", base(), cap()),
+        Some(BackoffKind::Fibonacci) => format!("{} fibonacci{}", first(), cap()),
         Some(BackoffKind::Schedule(delays)) => {
             let shown: Vec<String> = delays.iter().take(3).map(Nanos::to_string).collect();
             let more = if delays.len() > 3 { ", …" } else { "" };

@@ -155,7 +155,7 @@ fn what_cannot_be_read_is_a_problem_and_the_run_goes_on() {
         [
             (
                 1,
-                "it has 0.0 MiB, and more than 0.0 MiB is not read; `max-file-size` under [scan] in retrylint.toml raises the limit"
+                "it has 1,025 bytes, and more than 1,024 bytes is not read; `max-file-size` under [scan] in retrylint.toml raises the limit"
             ),
             (3, "it is UTF-16; save it as UTF-8"),
         ]

@@ -363,7 +363,7 @@ fn backoff(policy: &Policy) -> BackoffJson<'_> {
     };
     BackoffJson {
         kind,
-        base_ms: backoff.base.known().filter(|_| grows).map(|base| base.as_millis_f64()),
+        base_ms: backoff.first().filter(|_| grows).map(|base| base.as_millis_f64()),
         factor: backoff.factor.known().copied().filter(|factor| kind == "exponential" && factor.is_finite()),
         cap_ms: backoff.cap.limit().filter(|_| grows).map(|cap| cap.as_millis_f64()),
         schedule_ms,

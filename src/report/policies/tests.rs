@@ -74,6 +74,22 @@ fn json_has_the_shape_that_programs_build_on() {
 }
 
 #[test]
+fn the_first_delay_is_the_first_that_is_waited() {
+    let sources = sources();
+    let mut skipping = route(&sources);
+    skipping.backoff.base.value = crate::facts::Value::Known(Nanos::from_millis(10));
+    skipping.backoff.factor.value = crate::facts::Value::Known(10.0);
+    skipping.backoff.cap.value = crate::facts::Value::Known(Limit::None);
+    assert_eq!(delay(&skipping.backoff), "10 ms ×10");
+    skipping.backoff.skip = 1;
+    assert_eq!(delay(&skipping.backoff), "100 ms ×10");
+    let facts = Facts { policies: vec![skipping.clone()], ..Facts::default() };
+    assert_eq!(parse(&facts, &sources)[0]["backoff"]["base_ms"], 100.0);
+    skipping.backoff.kind.value = crate::facts::Value::Known(BackoffKind::Linear);
+    assert_eq!(delay(&skipping.backoff), "20 ms +10 ms");
+}
+
+#[test]
 fn no_limit_and_not_told_differ() {
     let sources = sources();
     let mut policy = route(&sources);

@@ -34,7 +34,7 @@ pub struct Bound {
 
 /// Runs a loop to its end.
 pub fn count(candidate: &Candidate, verdict: &Verdict) -> Bound {
-    let machine = candidate.machine(Mode::Count, &verdict.ops);
+    let machine = candidate.machine(Mode::Count, &verdict.ops).noting(&verdict.tried);
     let mut states = vec![machine.start()];
     let mut gates = Gates::default();
     let mut before: Vec<Compared> = Vec::new();
@@ -318,7 +318,7 @@ impl Candidate<'_> {
     }
 
     /// Tries before the loop: the same call, whose failure leads into it.
-    fn tries_before(&self, verdict: &Verdict) -> usize {
+    pub(super) fn tries_before(&self, verdict: &Verdict) -> usize {
         let unit = self.unit;
         let Some(called) = verdict.hearts.first().and_then(|heart| self.called(*heart)) else { return 0 };
         let mut inside = self.id;
@@ -328,7 +328,7 @@ impl Candidate<'_> {
                     let at = ids.iter().position(|id| unit.is_below(inside, *id)).unwrap_or(0);
                     for id in ids.iter().take(at).rev() {
                         let calls = |one: Id| self.called(one).as_ref() == Some(&called) && !self.is_deferred(one, *id);
-                        if unit.below(*id).any(calls) && self.leads_on(*id) {
+                        if unit.below(*id).any(calls) && self.leads_on(*id, verdict) {
                             return 1;
                         }
                     }
@@ -365,8 +365,8 @@ impl Candidate<'_> {
         around.any(|around| matches!(self.unit.kind(around), Kind::Closure { .. } | Kind::Loop { .. }))
     }
 
-    /// Whether a statement before the loop is left on success, or keeps its result for the condition of the loop.
-    fn leads_on(&self, statement: Id) -> bool {
+    /// Whether a statement before the loop is left on success, or keeps its result for a condition of the loop.
+    fn leads_on(&self, statement: Id, verdict: &Verdict) -> bool {
         let unit = self.unit;
         let leaves = |id: Id| match unit.kind(id) {
             Kind::Branch { arms, .. } => arms.iter().any(|arm| {
@@ -380,6 +380,9 @@ impl Candidate<'_> {
         let keeps = match (unit.kind(statement), unit.kind(self.id)) {
             (Kind::Let { names, .. }, Kind::Loop { kind: LoopKind::While(test), .. }) => {
                 unit.below(*test).any(|id| matches!(unit.kind(id), Kind::Name(name) if names.contains(&name.text)))
+            }
+            (Kind::Let { names, .. }, _) => {
+                verdict.ops.iter().filter_map(|op| self.kept(*op)).any(|name| names.contains(name))
             }
             _ => false,
         };

@@ -5,7 +5,7 @@
 use super::Candidate;
 use super::run::{End, Leaving, Machine, Mode, Origins, Try};
 use crate::facts::Confidence;
-use crate::read::code::tree::{Arm, Exit, Id, Kind, LoopKind, Name, Test, Unit};
+use crate::read::code::tree::{Arm, Exit, Id, Kind, LoopKind, Name, Sym, Test, Unit};
 use crate::read::code::words::lists;
 use crate::read::code::words::loops::{LoopWords, Outcome, has, parts};
 
@@ -16,6 +16,8 @@ pub struct Verdict {
     pub ops: Vec<Id>,
     /// The operation at the heart of each.
     pub hearts: Vec<Id>,
+    /// The calls that make a try each time they are made.
+    pub tried: Vec<Id>,
     /// The ends of any one pass.
     pub ends: Vec<End>,
     /// Whether something is waited for between two tries.
@@ -125,7 +127,7 @@ fn by_outcome(candidate: &Candidate, machine: &Machine, ends: &[End]) -> Option<
             return None;
         }
     }
-    Some(verdict(&decisive, ends, waits))
+    Some(verdict(candidate, &decisive, ends, waits))
 }
 
 /// A wait that something deals out until it has no more (`backoff.next()`), where not all ways come to it: what is tried again is
@@ -163,7 +165,7 @@ fn by_schedule(candidate: &Candidate, ends: &[End]) -> Option<Verdict> {
         return None;
     }
     let operations = candidate.operations();
-    let mut verdict = verdict(&[], ends, true);
+    let mut verdict = verdict(candidate, &[], ends, true);
     verdict.hearts = operations;
     Some(verdict)
 }
@@ -185,7 +187,7 @@ fn heedless(candidate: &Candidate, machine: &Machine, ends: &[End]) -> Option<Ve
     if decisive.is_empty() || !waits || !kept || !all_go_on {
         return None;
     }
-    let verdict = verdict(&decisive, ends, true);
+    let verdict = verdict(candidate, &decisive, ends, true);
     Some(Verdict { confidence: Confidence::Low, ..verdict })
 }
 
@@ -212,8 +214,9 @@ fn by_name(candidate: &Candidate, ends: &[End]) -> Option<Verdict> {
     if operations.is_empty() || aborts || !goes_on || !leaves {
         return None;
     }
-    let verdict = verdict(&[], ends, waits);
-    Some(Verdict { ops: operations.clone(), hearts: operations, confidence: Confidence::Low, ..verdict })
+    let verdict = verdict(candidate, &[], ends, waits);
+    let (ops, tried) = (operations.clone(), operations.clone());
+    Some(Verdict { ops, tried, hearts: operations, confidence: Confidence::Low, ..verdict })
 }
 
 /// Whether an operation took a number that changes from pass to pass: another one each time.
@@ -221,14 +224,28 @@ fn made_of_count(of: &Try) -> bool {
     of.from.has(Origins::MADE_OF_COUNT)
 }
 
-fn verdict(decisive: &[Try], ends: &[End], waits: bool) -> Verdict {
-    Verdict {
+fn verdict(candidate: &Candidate, decisive: &[Try], ends: &[End], waits: bool) -> Verdict {
+    let mut verdict = Verdict {
         ops: decisive.iter().map(|of| of.node).collect(),
         hearts: decisive.iter().map(|of| of.heart).collect(),
+        tried: decisive.iter().map(|of| candidate.maker(of)).collect(),
         ends: ends.to_vec(),
         waits,
         confidence: Confidence::Medium,
+    };
+    // What is asked is what the pass before has left in a local: the call that puts it there is tried again.
+    for (at, of) in decisive.iter().enumerate() {
+        let kept = candidate.kept(of.node).and_then(|name| candidate.refilled_by(name));
+        let Some((call, is_handed_on)) = kept else { continue };
+        // Whose failure leaves (`?`) is not what goes on failing.
+        if !is_handed_on {
+            verdict.ops.push(call);
+        }
+        for made in [verdict.hearts.get_mut(at), verdict.tried.get_mut(at)].into_iter().flatten() {
+            *made = call;
+        }
     }
+    verdict
 }
 
 /// Whether the arm that takes success does nothing but keep what came of it in a variable.
@@ -365,6 +382,57 @@ impl Candidate<'_> {
     fn is_stop_node(&self, node: Id) -> bool {
         let machine = self.machine(Mode::Explore, &[]);
         machine.is_stop(self.unit, node)
+    }
+
+    /// The call that makes a try: the one at the heart of an operation where the loop makes it, whoever asks what came of it.
+    fn maker(&self, of: &Try) -> Id {
+        let is_call = matches!(self.unit.kind(of.heart), Kind::Call { .. } | Kind::Method { .. });
+        if is_call && of.heart < self.id && self.unit.is_below(of.heart, self.id) { of.heart } else { of.node }
+    }
+
+    /// The local of which something asks whether what is in it worked: `res.is_ok()`, `let Err(_) = res`,
+    /// `res.status().is_success()`.
+    pub fn kept(&self, asks: Id) -> Option<&Sym> {
+        let unit = self.unit;
+        let is_answer =
+            |id: Id| matches!(unit.kind(id), Kind::Method { name, .. } if self.words.loops.answers.get(name).is_some());
+        let mut id = match unit.kind(asks) {
+            Kind::Branch { on: Some(on), .. } => *on,
+            _ => asks,
+        };
+        if is_answer(id) || unit.parent(id).is_some_and(is_answer) {
+            while let Kind::Method { on, .. } | Kind::Member { of: on, .. } = unit.kind(id) {
+                id = *on;
+            }
+        }
+        match unit.kind(id) {
+            Kind::Name(name) if name.full.is_none() => Some(&name.text),
+            _ => None,
+        }
+    }
+
+    /// The one call whose result the loop puts into a local, and whether its failure is handed on (`?`).
+    fn refilled_by(&self, local: &str) -> Option<(Id, bool)> {
+        let unit = self.unit;
+        let mut calls = unit.assignments(unit.below(self.id)).iter().filter_map(|id| match unit.kind(*id) {
+            Kind::Assign { place, op: None, value }
+                if matches!(unit.kind(*place), Kind::Name(name) if *name.text == *local && name.full.is_none()) =>
+            {
+                Some(*value)
+            }
+            _ => None,
+        });
+        let value = calls.next().filter(|_| calls.next().is_none())?;
+        let (mut call, mut is_handed_on) = (value, false);
+        if let Kind::Branch { on: Some(on), .. } = unit.kind(call)
+            && self.is_question(call)
+        {
+            (call, is_handed_on) = (*on, true);
+        }
+        if let Kind::Await(of) = unit.kind(call) {
+            call = *of;
+        }
+        matches!(unit.kind(call), Kind::Call { .. } | Kind::Method { .. }).then_some((call, is_handed_on))
     }
 
     /// Everything that is called at the loop's own level and awaited: what may be tried again where nothing says what is.

@@ -58,7 +58,7 @@ pub fn measure(candidate: &Candidate, verdict: &Verdict, last: Option<&State>) -
         delays.backoff.kind.value = Value::Known(BackoffKind::Schedule(written));
     }
     if let Some(last) = last {
-        keep_to(&mut delays.backoff, &between(last));
+        keep_to(&mut delays.backoff, &between(last, candidate.tries_before(verdict) > 0, false));
     }
     delays
 }
@@ -73,7 +73,8 @@ impl Candidate<'_> {
 
 /// The delays of passes beyond the last one.
 fn grown(candidate: &Candidate, verdict: &Verdict) -> Vec<Delay> {
-    let machine = candidate.machine(Mode::Grow, &verdict.ops);
+    let machine = candidate.machine(Mode::Grow, &verdict.ops).noting(&verdict.tried);
+    let before = candidate.tries_before(verdict) > 0;
     let mut state = machine.start();
     let mut beyond = false;
     for number in 1..=FURTHEST {
@@ -83,16 +84,17 @@ fn grown(candidate: &Candidate, verdict: &Verdict) -> Vec<Delay> {
             machine.go_beyond();
             next = best(machine.pass(number, state.clone()));
         }
-        let Some(next) = next else { break };
+        // Behind the last element of a list comes nothing; the wait for it is one all the same.
+        let Some(next) = next else { return between(&state, before, true) };
         state = next;
-        let all = between(&state);
+        let all = between(&state, before, false);
         let is_enough = all.len() >= MEASURED
             && (!grows(&all) || all.iter().any(|delay| delay.number.as_ref().is_some_and(|n| n.cap.is_some())));
         if is_enough || machine.is_exhausted() {
             break;
         }
     }
-    between(&state)
+    between(&state, before, false)
 }
 
 fn grows(all: &[Delay]) -> bool {
@@ -122,12 +124,11 @@ fn best(ends: Vec<super::run::End>) -> Option<State> {
     going.min_by_key(rank)
 }
 
-/// The delays between the tries on a way.
-fn between(state: &State) -> Vec<Delay> {
+/// The delays between the tries on a way. `tried`: whether one was made before; `goes_on`: whether one is made behind.
+fn between(state: &State, mut tried: bool, goes_on: bool) -> Vec<Delay> {
     let has_tries = tries(state) > 0;
     let mut all: Vec<Delay> = Vec::new();
     let mut current: Option<Delay> = None;
-    let mut tried = false;
     for step in &state.steps {
         match step {
             Step::Try => {
@@ -150,7 +151,7 @@ fn between(state: &State) -> Vec<Delay> {
             }
         }
     }
-    if !has_tries {
+    if !has_tries || goes_on {
         all.extend(current);
     }
     all

@@ -63,7 +63,7 @@ impl Candidate<'_> {
     }
 
     /// Whether a branch hands a failure on: `?`.
-    fn is_question(&self, node: Id) -> bool {
+    pub(super) fn is_question(&self, node: Id) -> bool {
         let Kind::Branch { arms, .. } = self.unit.kind(node) else { return false };
         arms.iter().any(|arm| {
             matches!(arm.test, Test::Failure { .. })

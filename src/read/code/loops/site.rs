@@ -220,7 +220,8 @@ impl Candidate<'_> {
 
     /// A wait that is reached after the last try, whichever way the loop ends.
     fn sleep_after_last(&self, last: &[End]) -> Option<Span> {
-        let most = last.iter().map(|end| tries(&end.state)).max()?;
+        // Where no call is seen that makes a try, none is known to be the last.
+        let most = last.iter().map(|end| tries(&end.state)).max().filter(|most| *most > 0)?;
         let mut ends = last.iter().filter(|end| tries(&end.state) == most && end.how != Leaving::GoesOn);
         let wait = |end: &End| {
             let after = end.state.steps.iter().rev().take_while(|step| !matches!(step, Step::Try));

@@ -178,9 +178,9 @@ impl Machine<'_> {
         one(state, Val::Try(self.attempt(unit, id, heart, from)))
     }
 
-    /// Notes that an operation that is tried again is called.
+    /// Notes that a call is made that makes a try.
     pub(super) fn note_try(&self, unit: &Arc<Unit>, id: Id, state: &mut State) {
-        if self.is_own(unit) && !state.is_elsewhere() && self.ops.contains(&id) {
+        if self.is_own(unit) && !state.is_elsewhere() && self.tried.contains(&id) {
             state.steps.push(Step::Try);
         }
     }
@@ -193,6 +193,7 @@ impl Machine<'_> {
                 one(state, Val::from(Origins::CANCEL))
             }
             Val::Closure(code) => {
+                self.note_try(unit, id, &mut state);
                 let state = self.waits_of(&code, state);
                 let of = self.attempt(unit, id, None, Origins::NOTHING);
                 one(state, Val::Try(of))
@@ -244,7 +245,8 @@ impl Machine<'_> {
     }
 
     /// `timeout(limit, op())`: what it gives failed if the operation did or took too long.
-    fn limited_try(&self, unit: &Arc<Unit>, id: Id, state: State, values: &[Val]) -> Outs {
+    fn limited_try(&self, unit: &Arc<Unit>, id: Id, mut state: State, values: &[Val]) -> Outs {
+        self.note_try(unit, id, &mut state);
         let Some(inner) = values.get(1) else { return one(state, Val::unknown()) };
         match inner {
             // What waits for something and gives up when the time is over, waits.
@@ -325,7 +327,8 @@ impl Machine<'_> {
     }
 
     /// What a function that is handed over does where it is run; its own exits end it alone.
-    fn inside(&self, unit: &Arc<Unit>, id: Id, state: State, values: &[Val]) -> Outs {
+    fn inside(&self, unit: &Arc<Unit>, id: Id, mut state: State, values: &[Val]) -> Outs {
+        self.note_try(unit, id, &mut state);
         match values.first() {
             Some(Val::Closure(code)) if self.is_own(&code.unit) => {
                 let state = self.waits_of(code, state);

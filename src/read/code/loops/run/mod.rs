@@ -65,6 +65,8 @@ pub struct Machine<'a> {
     mode: Mode,
     /// The operations that are tried again: in counting, they fail.
     ops: &'a [Id],
+    /// The calls that make the tries.
+    tried: &'a [Id],
     fuel: Cell<u32>,
     serial: Cell<u32>,
     pass: Cell<u32>,
@@ -158,6 +160,7 @@ impl<'a> Machine<'a> {
             target,
             mode,
             ops,
+            tried: &[],
             fuel: Cell::new(fuel),
             serial: Cell::new(0),
             pass: Cell::new(0),
@@ -169,6 +172,11 @@ impl<'a> Machine<'a> {
             site: Cell::new(None),
             is_cut: Cell::new(false),
         }
+    }
+
+    /// The same, noting a try wherever one of these calls is made.
+    pub fn noting(self, tried: &'a [Id]) -> Machine<'a> {
+        Machine { tried, ..self }
     }
 
     /// Whether the run came to its limits.

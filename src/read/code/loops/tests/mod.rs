@@ -1,6 +1,7 @@
 //! What is recognised and what stays silent, on loops as people write them.
 
 mod before;
+mod counted;
 mod deciders;
 mod exits;
 mod helpers;

@@ -99,7 +99,7 @@ fn every_shape_of_the_wild_is_found() {
         (
             "H4: let-else",
             "for delay in [1, 3, 10] { let Err(e) = self.op().await else { return Ok(()); }; if !retryable(&e) { return Err(e); } sleep(Duration::from_secs(delay)).await; } Err(e)",
-            "3 schedule 1s,3s none",
+            "3 schedule 1s,3s,10s none",
         ),
         (
             "H5: the error falls through",
@@ -160,7 +160,7 @@ fn every_shape_of_the_wild_is_found() {
         (
             "a list of delays is no list of targets",
             "for pause in [100, 200, 400] { match self.get(\"http://ledger/x\").await { Ok(v) => return Ok(v), Err(_) => sleep(Duration::from_millis(pause)).await } } Err(e)",
-            "3 schedule 100ms,200ms none",
+            "3 schedule 100ms,200ms,400ms none",
         ),
         (
             "a last try behind the loop",

@@ -177,12 +177,16 @@ impl Lower<'_> {
 
     /// What a pattern asks, without the guard behind it. Does not bind its names.
     pub(super) fn asked(&mut self, pat: &Pat, through: Through) -> Asked {
-        let pat = match pat {
-            Pat::Guard(one) => &*one.pat,
-            pat => pat,
+        let (pat, is_guarded) = match pat {
+            Pat::Guard(one) => (&*one.pat, true),
+            pat => (pat, false),
         };
         let binds = self.binds(pat);
-        let seen = self.see(pat, through);
+        let mut seen = self.see(pat, through);
+        // A guard holds for all alternatives, and what they lead to may change what it asks: they stay together.
+        if is_guarded && !seen.also.is_empty() {
+            seen = Seen { rest: vec![pat], ..Shape::Unclear.seen() };
+        }
         let is_exact = seen.rest.is_empty()
             && seen.also.is_empty()
             && matches!(seen.shape, Shape::Success { is_exact: true } | Shape::Failure { is_exact: true, .. });
@@ -401,6 +405,12 @@ impl Lower<'_> {
                 Some(known) => merge(known, seen),
                 None => merged.push(seen),
             }
+        }
+        let is_all = |of: &dyn Fn(&Shape) -> bool| merged.iter().any(|seen| seen.rest.is_empty() && of(&seen.shape));
+        if is_all(&|shape| matches!(shape, Shape::Success { is_exact: true }))
+            && is_all(&|shape| matches!(shape, Shape::Failure { is_exact: true, .. }))
+        {
+            return Shape::Any.seen();
         }
         // What succeeds leads; the others lead the same way.
         let lead = merged.iter().position(|seen| matches!(seen.shape, Shape::Success { .. }));

@@ -1,5 +1,7 @@
 //! `macro_rules!`: what a rule writes is read like a function whose parameters are what the rule takes.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use syn::parse::Parser;
 
@@ -25,7 +27,10 @@ impl Lower<'_> {
             let [takes, writes] = pair else { continue };
             let mut names = Vec::new();
             placeholders(takes.stream(), &mut names);
-            let Ok(stmts) = syn::Block::parse_within.parse2(plain(writes.stream())) else { continue };
+            let mut own = HashSet::new();
+            plain_names(writes.stream(), &mut own);
+            let names: Vec<(Ident, Ident)> = names.into_iter().map(|name| (apart(&name, &own), name)).collect();
+            let Ok(stmts) = syn::Block::parse_within.parse2(plain(writes.stream(), &names)) else { continue };
             if stmts.is_empty() {
                 continue;
             }
@@ -33,7 +38,7 @@ impl Lower<'_> {
             self.b.enter_macro();
             let at = self.at(whole_of(&TokenTree::Group(writes.clone())));
             let id = self.alone(|lower| {
-                let syms: Vec<_> = names.iter().map(|name| lower.plain(name)).collect();
+                let syms: Vec<_> = names.iter().map(|(name, _)| lower.plain(name)).collect();
                 lower.bind(&syms);
                 let params = syms.iter().map(|name| Param { name: Some(name.clone()), ty: None, default: None });
                 let params = params.collect();
@@ -64,14 +69,42 @@ fn placeholders(tokens: TokenStream, names: &mut Vec<Ident>) {
     }
 }
 
-/// `$x` becomes `x`, `$( … ),*` what stands in it, once.
-fn plain(tokens: TokenStream) -> TokenStream {
+/// The names that are written without a `$`: those of the macro's own locals among them.
+fn plain_names(tokens: TokenStream, names: &mut HashSet<String>) {
+    let mut is_taken = false;
+    for token in tokens {
+        match &token {
+            TokenTree::Group(group) => plain_names(group.stream(), names),
+            TokenTree::Ident(ident) if !is_taken => {
+                names.insert(text(ident));
+            }
+            _ => {}
+        }
+        is_taken = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '$');
+    }
+}
+
+/// A name for what a rule takes that none of its own has: `$n` and `n` are two.
+fn apart(name: &Ident, own: &HashSet<String>) -> Ident {
+    let mut free = text(name);
+    if !own.contains(&free) {
+        return name.clone();
+    }
+    while own.contains(&free) {
+        free.push('_');
+    }
+    Ident::new(&free, name.span())
+}
+
+/// `$x` becomes a plain name, `$( … ),*` what stands in it, once.
+/// `names`: what the rule takes, behind what it is called here.
+fn plain(tokens: TokenStream, names: &[(Ident, Ident)]) -> TokenStream {
     let mut result = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
             TokenTree::Group(group) => {
-                let mut inner = Group::new(group.delimiter(), plain(group.stream()));
+                let mut inner = Group::new(group.delimiter(), plain(group.stream(), names));
                 inner.set_span(group.span());
                 result.extend([TokenTree::Group(inner)]);
             }
@@ -79,7 +112,7 @@ fn plain(tokens: TokenStream) -> TokenStream {
                 if let Some(TokenTree::Group(group)) = tokens.peek()
                     && group.delimiter() == Delimiter::Parenthesis
                 {
-                    let inner = plain(group.stream());
+                    let inner = plain(group.stream(), names);
                     tokens.next();
                     result.extend(inner);
                     // The separator, if there is one, and how often.
@@ -88,6 +121,13 @@ fn plain(tokens: TokenStream) -> TokenStream {
                         result.extend(tokens.next());
                         tokens.next_if(is_count);
                     }
+                } else if let Some(TokenTree::Ident(taken)) = tokens.peek()
+                    && let Some((name, _)) = names.iter().find(|(_, known)| known == taken)
+                {
+                    let mut name = name.clone();
+                    name.set_span(taken.span());
+                    tokens.next();
+                    result.extend([TokenTree::Ident(name)]);
                 }
             }
             token => result.extend([token]),

@@ -133,3 +133,12 @@ fn rules_of_macros_are_functions() {
     assert!(text[unit.span(a_loop).range()].starts_with("for _ in 0..$max { match $op"));
     assert!(unit.is_from_macro(a_loop));
 }
+
+#[test]
+fn what_a_rule_takes_keeps_apart_from_its_own_names() {
+    let unit = unit(
+        "macro_rules! m { ($n:expr, $r#type:ident, $x:expr) => {{ let n_ = 0; let n = n_ + $n; g(r#type, $r#type, $x) }}; }",
+    );
+    assert_eq!(faults(&unit), Vec::<String>::new());
+    assert_eq!(shapes(&unit), "fn crate::m!(n__, type_, x) {{let n_ = 0; let n = (n_ + n__); g(type, type_, x)}}");
+}
