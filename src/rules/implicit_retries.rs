@@ -87,7 +87,9 @@ fn report<'s, 'a>(
         None => draft.severity(Severity::Note),
     };
     if policy.dialect == Dialect::Istio && by == newest_istio() {
-        draft.note(format!("the defaults are those of {by}; `version` under `[dialects.istio]` in retrylint.toml names another"));
+        draft.note(format!(
+            "the defaults are those of {by}; `version` under `[dialects.istio]` in retrylint.toml names another"
+        ));
     }
 }
 
