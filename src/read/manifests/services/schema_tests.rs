@@ -78,6 +78,20 @@ fn good_manifests_are_valid_and_read_without_a_problem() {
     }
 }
 
+/// What is filled in later is unknown, and no mistake.
+#[test]
+fn holes_are_valid_and_read_as_unknown() {
+    for manifest in [
+        "services: { web: { calls: [ { to: shop, retry: { attempts: '${TRIES}', backoff: fixed, base: '${WAIT:-1s}' } } ] } }",
+        "services: { web: { calls: [ { to: shop, retry: { retries: '${TRIES}' } } ], rate: '${RATE}', pool: '${POOL}' } }",
+        "services: { web: { calls: [ { to: shop, timeout: { attempt: '${LIMIT}' }, budget: { ratio: '${SHARE}' } } ] } }",
+    ] {
+        assert!(is_valid(manifest), "{manifest}");
+        assert!(is_valid(&manifest.replace("${", "{{ ")), "{manifest}");
+        assert_eq!(problems(manifest), 0, "{manifest}");
+    }
+}
+
 /// Each of these is a problem for the reader and invalid by the schema.
 #[test]
 fn misspelt_keys_and_wrong_values_are_neither_valid_nor_read_in_silence() {
