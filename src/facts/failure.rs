@@ -206,6 +206,8 @@ impl Classes {
     pub const NONE: Classes = Classes(0);
     /// Every class: the meaning of "no predicate".
     pub const ALL: Classes = Classes((1 << Class::COUNT) - 1);
+    /// What fails without an answer: of an HTTP client that gives every answer as one that it is, all that fails.
+    pub const UNANSWERED: Classes = Classes::of(&[Class::Connect, Class::Unsent, Class::Reset, Class::TryTimeout]);
     /// What an opaque predicate is *assumed* to retry (D-10).
     pub const ASSUMED: Classes = Classes::of(&[
         Class::Connect,

@@ -115,11 +115,21 @@ impl Assembler<'_> {
         self.describe(site, &mut policy);
         let own: Vec<&Tried> = uses.iter().filter(|one| one.is_here).map(|one| &one.tried).collect();
         if let Some(tried) = Tried::all(&own) {
+            if self.is_run(site) {
+                policy.retries_on = policy.retries_on.map(|classes| classes.and(tried.fails_by));
+            }
             self.tell(&tried, &mut policy, id);
             facts.enclosures.extend(callers::enclosed(self.project, id, &tried.entered, |one| self.may_retry(one)));
         }
         self.call(site, &mut policy, &uses, facts);
         facts.policies.push(policy);
+    }
+
+    /// Whether what is tried is handed to a library that asks whether it failed: a closure, a function. Clients and layers look at
+    /// answers themselves.
+    fn is_run(&self, site: &Site) -> bool {
+        let is_code = |id: &Id| matches!(self.unit.kind(*id), Kind::Closure { .. } | Kind::Name(_));
+        site.from == Finder::Catalogue && !site.operations.is_empty() && site.operations.iter().all(is_code)
     }
 
     /// Whether something retries in a function: known of this unit, a guess by its words elsewhere.

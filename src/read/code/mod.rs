@@ -27,6 +27,7 @@ pub mod project;
 pub mod rust;
 pub mod search;
 pub mod site;
+pub mod statuses;
 pub mod tree;
 pub mod values;
 pub mod words;

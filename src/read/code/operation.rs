@@ -17,11 +17,13 @@ mod walk;
 
 use std::sync::Arc;
 
-use crate::facts::{Callee, Limit, Nanos, Operation, Origin, Protocol, ServiceRef, Sourced, Value, Why, is_idempotent};
+use crate::facts::{
+    Callee, Classes, Limit, Nanos, Operation, Origin, Protocol, ServiceRef, Sourced, Value, Why, is_idempotent,
+};
 use crate::source::Span;
 
 use super::project::Project;
-use super::tree::{Id, Place, Sym};
+use super::tree::{Id, Kind, Place, Sym};
 use super::values::{self, Known};
 use super::words::{Words, split};
 use address::{Address, Reader};
@@ -48,6 +50,8 @@ pub struct Tried {
     pub key: Option<Key>,
     /// Where it turns the status of an answer into an error.
     pub status_error: Option<Span>,
+    /// The failures that it can have: without an answer alone, of a client that gives every answer as one.
+    pub fails_by: Classes,
     /// Functions of the project that it calls, each with the call.
     pub entered: Vec<(Place, Place)>,
     /// Whether all that it does is to open a connection, to join something.
@@ -80,6 +84,7 @@ impl Tried {
             all.limit =
                 all.limit.filter(|limit| other.limit.as_ref().is_some_and(|other| other.known() == limit.known()));
             all.status_error = all.status_error.or(other.status_error);
+            all.fails_by = all.fails_by.or(other.fails_by);
             all.only_connects &= other.only_connects;
             all.only_local &= other.only_local;
             all.entered.extend(other.entered.iter().cloned());
@@ -120,6 +125,7 @@ fn tried_by(reader: &Reader<'_>, unit: &Place, roots: &[Id], apart: &[Id], frame
         limit: limit(reader, &seen),
         key,
         status_error: seen.status_error,
+        fails_by: fails_by(reader, &seen),
         only_connects: only_connects(&seen, reader.words),
         only_local: seen.is_local && seen.requests.is_empty() && seen.clients.is_empty() && seen.leaves.is_empty(),
         is_parameter: seen.calls_parameter,
@@ -248,6 +254,31 @@ pub(super) fn time(project: &Project, scene: &Scene) -> Sourced<Limit<Nanos>> {
         _ => Origin::Derived(traced.spans),
     };
     Sourced { value, origin }
+}
+
+/// The failures that a call can have, as far as what it does tells: where all that may fail is an exchange with a service whose
+/// every answer is one, whatever its status, there is none by status.
+pub(super) fn failures(project: &Project, call: &Place) -> Classes {
+    let reader = Reader { project, words: Words::of(call.unit.language) };
+    let extent = Extent { unit: call.clone(), roots: vec![call.id], apart: Vec::new() };
+    fails_by(&reader, &walk::walk(&reader, vec![Scene::new(call.clone())], &extent))
+}
+
+fn fails_by(reader: &Reader<'_>, seen: &Seen) -> Classes {
+    let judging = &reader.words.requests.judging;
+    let judges = |request: &Request| {
+        let begun = match request.at.kind() {
+            Kind::Call { of, .. } => request.at.place.unit.callee(*of).and_then(|name| name.full.clone()),
+            _ => None,
+        };
+        let client = request.client.as_ref().and_then(|client| reader.type_of(client)).and_then(|ty| ty.full);
+        begun.into_iter().chain(client).any(|path| walk::is_within(judging, &path))
+    };
+    let is_plain = !seen.requests.is_empty()
+        && seen.clients.iter().all(|client| client.method.is_empty())
+        && !(seen.fails_otherwise || seen.is_cut || seen.calls_parameter)
+        && !seen.requests.iter().any(judges);
+    if is_plain { Classes::UNANSWERED } else { Classes::ALL }
 }
 
 /// Whether everything that a try waits for opens a connection.

@@ -172,6 +172,7 @@ impl Gates {
             node: tried.of.node,
             way: usize::from(tried.failed),
             on: Unknown { from: tried.of.from, heart: Some(tried.of.heart), ..Unknown::default() },
+            is_read: false,
         });
         let asked: Vec<Choice> = asked.collect();
         for choice in log.choices.iter().chain(&log.either).chain(&asked).chain(asked_after) {

@@ -1,11 +1,14 @@
 //! Which failures are tried again: what a loop asks of an error before it goes on.
 
+use std::sync::Arc;
+
 use super::Candidate;
 use super::classify::Verdict;
-use super::run::{Choice, End, Leaving, Origins};
-use crate::facts::{Class, Classes, Sourced};
-use crate::read::code::tree::{Id, Kind, Literal, Name, Op, Test};
-use crate::read::code::words::loops::Group;
+use super::run::{Choice, End, Leaving, Origins, Try};
+use crate::facts::{Classes, Sourced};
+use crate::read::code::operation::failures;
+use crate::read::code::statuses::Statuses;
+use crate::read::code::tree::{Arm, Id, Kind, Place, Test};
 
 /// The failures that are tried again.
 #[derive(Clone, Debug)]
@@ -21,8 +24,17 @@ pub struct Conditions {
 struct Asked {
     classes: Classes,
     named: Classes,
+    /// What it would be if nothing were asked of an error.
+    unasked: Classes,
     is_opaque: bool,
     at: Option<Id>,
+}
+
+impl Asked {
+    /// Nothing is asked; these are tried again.
+    fn nothing(classes: Classes) -> Asked {
+        Asked { classes, named: Classes::NONE, unasked: classes, is_opaque: false, at: None }
+    }
 }
 
 /// Reads what is asked of an error on the ways that go on.
@@ -34,22 +46,9 @@ pub fn read(candidate: &Candidate, verdict: &Verdict) -> Conditions {
     });
     let mut all: Option<Asked> = None;
     for end in tried {
-        // An answer that failed by its status is of the class that the status says.
-        let by_status = end
-            .state
-            .log
-            .tries
-            .iter()
-            .filter(|tried| tried.failed)
-            .find_map(|tried| candidate.status_asked(tried.of.node));
-        let mut asked = Asked { classes: Classes::ALL, named: Classes::NONE, is_opaque: false, at: None };
-        if let Some((classes, node)) = by_status {
-            asked = Asked { classes, named: classes, is_opaque: false, at: Some(node) };
-        }
-        for choice in &end.state.log.choices {
-            if choice.on.from.has(Origins::ERROR) {
-                asked = candidate.narrowed(asked, choice, verdict);
-            }
+        let mut asked = candidate.failed_by(verdict, end);
+        if let Some(unread) = candidate.decided_by_the_error(verdict, end) {
+            asked = Asked { is_opaque: true, at: asked.at.or(Some(unread)), ..asked };
         }
         if let Some(told) = decided_by_what_is_told(verdict, end) {
             asked = Asked { is_opaque: true, at: asked.at.or(Some(told)), ..asked };
@@ -59,16 +58,20 @@ pub fn read(candidate: &Candidate, verdict: &Verdict) -> Conditions {
             Some(before) => Asked {
                 classes: before.classes.or(asked.classes),
                 named: before.named.or(asked.named),
+                unasked: before.unasked.or(asked.unasked),
                 is_opaque: before.is_opaque || asked.is_opaque,
                 at: before.at.or(asked.at),
             },
         });
     }
-    let asked = all.unwrap_or(Asked { classes: Classes::ALL, named: Classes::NONE, is_opaque: true, at: None });
+    let asked = all.unwrap_or(Asked { is_opaque: true, ..Asked::nothing(Classes::ALL) });
     let span = asked.at.map_or(candidate.span(), |node| candidate.unit.span(node));
     let retries_on =
         if asked.is_opaque { Sourced::written(Classes::ASSUMED, span) } else { Sourced::written(asked.classes, span) };
-    let named = if asked.is_opaque { Classes::NONE } else { asked.named };
+    // Where in the end everything is tried again, what was asked on the way there names nothing.
+    let is_all = asked.unasked.without(asked.classes).is_empty();
+    let named = if is_all { asked.named.without(asked.unasked) } else { asked.named };
+    let named = if asked.is_opaque { Classes::NONE } else { named };
     Conditions { retries_on, named }
 }
 
@@ -89,101 +92,72 @@ fn decided_by_what_is_told(verdict: &Verdict, end: &End) -> Option<Id> {
 }
 
 impl Candidate<'_> {
-    /// The classes that a question about an answer's status stands for.
-    fn status_asked(&self, node: Id) -> Option<(Classes, Id)> {
-        let classes = self.classes_of(node)?;
-        Some((classes, node))
+    /// The failures by which a way goes on, as far as the operations themselves say: an answer fails by its status.
+    fn failed_by(&self, verdict: &Verdict, end: &End) -> Asked {
+        let failed = end.state.log.tries.iter().filter(|tried| tried.failed);
+        let decisive = failed.filter(|tried| verdict.ops.is_empty() || verdict.ops.contains(&tried.of.node));
+        let (mut by_status, mut by_error) = (None, None);
+        for tried in decisive {
+            let known = end.state.log.outcome(tried.of.heart);
+            if known.statuses != Statuses::all() {
+                by_status = by_status.or(Some((known.statuses, tried.of)));
+                continue;
+            }
+            let possible = self.failures_of(&tried.of);
+            let before = by_error.unwrap_or(Asked::nothing(Classes::NONE));
+            by_error = Some(Asked {
+                // What is asked for by name, it is taken to have.
+                classes: before.classes.or(possible.or(known.named).and(known.failures)),
+                named: before.named.or(known.named),
+                unasked: before.unasked.or(possible),
+                ..before
+            });
+        }
+        let Some((set, of)) = by_status else { return by_error.unwrap_or(Asked::nothing(Classes::ALL)) };
+        let classes = set.classes();
+        // What is left where some are taken out names nothing.
+        let is_named = !set.is_most();
+        let named = if is_named { classes } else { Classes::NONE };
+        Asked { classes, named, unasked: Classes::NONE, is_opaque: false, at: is_named.then_some(of.node) }
     }
 
-    fn narrowed(&self, asked: Asked, choice: &Choice, verdict: &Verdict) -> Asked {
+    /// The failures that a call may have that is tried.
+    fn failures_of(&self, of: &Try) -> Classes {
         let unit = self.unit;
-        // A question both answers of which go on says nothing.
-        let both = |way: usize| {
+        let is_call = |id: &Id| matches!(unit.kind(*id), Kind::Call { .. } | Kind::Method { .. });
+        let mut call = [of.node, of.heart].into_iter().find(is_call).unwrap_or(of.node);
+        // What is done with its result on the spot: `send().await.and_then(…)`.
+        while let Some(parent) = unit.parent(call) {
+            match unit.kind(parent) {
+                Kind::Method { on, .. } if *on == call => call = parent,
+                Kind::Await(_) => call = parent,
+                _ => break,
+            }
+        }
+        failures(self.project, &Place { unit: Arc::clone(unit), id: call })
+    }
+
+    /// A question about an error that is not understood, and that decides whether the loop goes on.
+    fn decided_by_the_error(&self, verdict: &Verdict, end: &End) -> Option<Id> {
+        let unread = |choice: &&Choice| choice.on.from.has(Origins::ERROR) && !choice.is_read;
+        let goes_on = |choice: &Choice, way: usize| {
             let mut going = verdict.ends.iter().filter(|end| end.how == Leaving::GoesOn);
             going.any(|end| end.state.log.choices.iter().any(|one| one.node == choice.node && one.way == way))
         };
-        let opaque = Asked { is_opaque: true, at: asked.at.or(Some(choice.node)), ..asked };
-        let with = |classes: Classes, at: Id| Asked {
-            classes: asked.classes.and(classes),
-            named: asked.named.or(classes),
-            is_opaque: asked.is_opaque,
-            at: asked.at.or(Some(at)),
+        // A question both answers of which go on says nothing.
+        let decides = |choice: &&Choice| match self.unit.kind(choice.node) {
+            Kind::Branch { arms, .. } => match arms.get(choice.way) {
+                Some(Arm { test: Test::Failure { kinds, .. }, .. }) if kinds.is_empty() => false,
+                Some(Arm {
+                    guard: Some(_),
+                    test: Test::Otherwise { .. } | Test::Success { .. } | Test::Holds(_),
+                    ..
+                }) => false,
+                Some(_) => !goes_on(choice, usize::MAX),
+                None => !(0..arms.len()).any(|way| goes_on(choice, way)),
+            },
+            _ => !(goes_on(choice, 1) && goes_on(choice, 0)),
         };
-        match unit.kind(choice.node) {
-            Kind::Branch { arms, .. } => {
-                let Some(arm) = arms.get(choice.way) else {
-                    // What the arms did not take: all but what they ask for.
-                    return if (0..arms.len()).any(both) { asked } else { opaque };
-                };
-                if both(usize::MAX) && arm.guard.is_none() {
-                    return asked;
-                }
-                match &arm.test {
-                    Test::Failure { kinds, .. } | Test::Is { kinds, .. } if !kinds.is_empty() => {
-                        match self.classes_of_names(kinds) {
-                            Some(classes) => with(classes, choice.node),
-                            None => opaque,
-                        }
-                    }
-                    Test::Failure { .. } if arm.guard.is_none() => asked,
-                    Test::Equals(values) => {
-                        let all: Option<Vec<Classes>> = values.iter().map(|value| self.classes_of(*value)).collect();
-                        match all {
-                            Some(all) => with(all.into_iter().fold(Classes::NONE, Classes::or), choice.node),
-                            None => opaque,
-                        }
-                    }
-                    // A guard is a question of its own.
-                    _ if arm.guard.is_some() => asked,
-                    _ => opaque,
-                }
-            }
-            _ => {
-                if both(1) && both(0) {
-                    return asked;
-                }
-                // `a != b` asks for all others.
-                let asks_for = match unit.kind(choice.node) {
-                    Kind::Operator { op: Op::Ne, .. } => 0,
-                    _ => 1,
-                };
-                match (self.classes_of(choice.node), choice.way) {
-                    (Some(classes), way) if way == asks_for => with(classes, choice.node),
-                    (Some(classes), _) => {
-                        Asked { classes: asked.classes.without(classes), at: asked.at.or(Some(choice.node)), ..asked }
-                    }
-                    (None, _) => opaque,
-                }
-            }
-        }
+        end.state.log.choices.iter().filter(unread).find(decides).map(|choice| choice.node)
     }
-
-    fn classes_of_names(&self, names: &[Name]) -> Option<Classes> {
-        let each = names.iter().map(|name| self.words.loops.failures.of_path(name.best()));
-        let groups: Option<Vec<Group>> = each.collect();
-        Some(groups?.into_iter().map(classes).fold(Classes::NONE, Classes::or))
-    }
-
-    /// The classes that a condition or constant stands for, if it is known by name or number.
-    fn classes_of(&self, node: Id) -> Option<Classes> {
-        let unit = self.unit;
-        let words = &self.words.loops;
-        match unit.kind(node) {
-            Kind::Method { name, .. } => words.error_tests.get(name).map(classes),
-            Kind::Name(name) => words.failures.of_path(name.best()).map(classes),
-            Kind::Literal(Literal::Int(status, _)) => {
-                let status = u16::try_from(*status).ok()?;
-                Class::of_status(status).map(|class| Classes::of(&[class]))
-            }
-            Kind::Operator { op: Op::Eq | Op::Ne, of } => of.iter().find_map(|id| match unit.kind(*id) {
-                Kind::Method { .. } => None,
-                _ => self.classes_of(*id),
-            }),
-            _ => None,
-        }
-    }
-}
-
-fn classes(group: Group) -> Classes {
-    Classes::of(group.classes())
 }

@@ -18,6 +18,7 @@ impl Candidate<'_> {
             node: tried.of.node,
             way: usize::from(tried.failed),
             on: Unknown { from: tried.of.from.and(Origins::CALL), heart: Some(tried.of.heart), ..Unknown::default() },
+            is_read: false,
         });
         choices.collect()
     }

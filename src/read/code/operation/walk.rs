@@ -6,7 +6,9 @@ use super::address::Reader;
 use super::key::{Extent, Key};
 use super::request::{ClientCall, Request, is_waited_for};
 use super::scene::{Scene, binding, function};
-use crate::read::code::tree::{Id, Kind, Name, Place, Sym, Test, Unit};
+use crate::read::code::tree::{Arm, Id, Kind, Name, Place, Sym, Test, Unit};
+use crate::read::code::words::last_of;
+use crate::read::code::words::loops::{Wrapper, has};
 use crate::source::Span;
 
 /// So many nodes of one try are looked at, those of called functions included.
@@ -34,6 +36,8 @@ pub(super) struct Seen {
     pub is_local: bool,
     /// What is called where nothing more is known: a parameter.
     pub calls_parameter: bool,
+    /// Whether something may fail that is no exchange with a service: what looks at an answer, reads more out of it.
+    pub fails_otherwise: bool,
     /// Whether not everything was looked at.
     pub is_cut: bool,
 }
@@ -112,6 +116,7 @@ impl Walk<'_, '_> {
     fn look(&mut self, scene: &Scene) {
         self.seen.keys.extend(self.reader.key(scene, self.extent));
         if !matches!(scene.kind(), Kind::Method { .. } | Kind::Call { .. }) {
+            self.seen.fails_otherwise |= asks_a_local(scene);
             return;
         }
         if let Some(request) = self.reader.request(scene) {
@@ -128,6 +133,7 @@ impl Walk<'_, '_> {
                 if words.status_errors.iter().any(|word| **word == **name) {
                     let at = name_at.in_file(scene.place.unit.file);
                     self.seen.status_error.get_or_insert(at);
+                    self.seen.fails_otherwise = true;
                 }
                 let receiver = scene.at(*on);
                 match self.method(&receiver, name) {
@@ -136,9 +142,12 @@ impl Walk<'_, '_> {
                     None => {
                         self.handed_over(scene, std::iter::once(*on).chain(args.iter().map(|arg| arg.value)));
                         self.seen.clients.extend(self.reader.client_call(scene));
-                        if self.is_leaf(scene) {
+                        let is_leaf = self.is_leaf(scene);
+                        if is_leaf {
                             self.seen.leaves.push(name.clone());
                         }
+                        let is_exchange = words.exchanges.iter().any(|one| **one == **name);
+                        self.seen.fails_otherwise |= (is_leaf || is_result(scene)) && !is_exchange;
                     }
                 }
                 self.note(scene);
@@ -154,13 +163,17 @@ impl Walk<'_, '_> {
                     Some(called) => self.enter(scene, Scene::new(called), None, args),
                     None if name.full.is_none() => self.closure(scene, *of, args),
                     None if is_within(&self.reader.words.purposes.local, name.best()) => self.seen.is_local = true,
+                    None if self.makes_failure(name.best()) => self.seen.fails_otherwise = true,
                     None if self.does_nothing(name.best()) => {}
                     None => {
                         self.handed_over(scene, args.iter().map(|arg| arg.value));
                         self.seen.clients.extend(self.reader.client_call(scene));
-                        if self.is_leaf(scene) {
+                        let is_leaf = self.is_leaf(scene);
+                        if is_leaf {
                             self.seen.leaves.push(name.last().into());
                         }
+                        let begins = self.reader.words.requests.functions.of_path(name.best()).is_some();
+                        self.seen.fails_otherwise |= (is_leaf || is_result(scene)) && !begins;
                     }
                 }
                 self.note(scene);
@@ -200,6 +213,12 @@ impl Walk<'_, '_> {
             Some(full) => types.any(|ty| *ty == *full),
             None => types.any(|ty| speaks_of(&receiver.place, ty)),
         }
+    }
+
+    /// Whether a call makes a failure: `Err(error)`, `bail!("…")`.
+    fn makes_failure(&self, path: &str) -> bool {
+        let words = &self.reader.words.loops;
+        words.wrappers.of_path(path) == Some(Wrapper::Failure) || has(&words.names.leaves, last_of(path))
     }
 
     /// Whether a call asks nobody for anything: it waits between tries, or says what came of one.
@@ -253,6 +272,7 @@ impl Walk<'_, '_> {
             Kind::Name(name) => {
                 let bound = binding(&found.place, &name.text).map(|id| found.place.unit.kind(id));
                 self.seen.calls_parameter |= matches!(bound, Some(Kind::Function { .. } | Kind::Closure { .. }));
+                self.seen.fails_otherwise = true;
                 if is_waited_for(scene) {
                     self.seen.leaves.push(name.last().into());
                 }
@@ -280,8 +300,36 @@ impl Walk<'_, '_> {
     }
 }
 
+/// Whether it is asked of a local whether it worked: what put it there is not seen here.
+fn asks_a_local(scene: &Scene) -> bool {
+    let unit = &scene.place.unit;
+    let asks = |arm: &Arm| matches!(arm.test, Test::Success { .. } | Test::Failure { .. });
+    match scene.kind() {
+        Kind::Branch { on: Some(on), arms } => matches!(unit.kind(*on), Kind::Name(_)) && arms.iter().any(asks),
+        Kind::Outcome { of, .. } => matches!(unit.kind(*of), Kind::Name(_)),
+        _ => false,
+    }
+}
+
+/// Whether what a node gives is what the function or closure around it gives.
+fn is_result(scene: &Scene) -> bool {
+    let unit = &scene.place.unit;
+    let mut at = scene.place.id;
+    while let Some(parent) = unit.parent(at) {
+        match unit.kind(parent) {
+            Kind::Block(ids) if ids.last() == Some(&at) => {}
+            Kind::Branch { arms, .. } if arms.iter().any(|arm| arm.body == at) => {}
+            Kind::Function { body: Some(body), .. } => return *body == at,
+            Kind::Closure { .. } => return true,
+            _ => return false,
+        }
+        at = parent;
+    }
+    false
+}
+
 /// Whether a path leads into one of these modules.
-fn is_within(modules: &[String], path: &str) -> bool {
+pub(super) fn is_within(modules: &[String], path: &str) -> bool {
     modules.iter().any(|module| path.strip_prefix(&**module).is_some_and(|rest| rest.starts_with("::")))
 }
 

@@ -39,6 +39,12 @@ pub struct LoopWords {
     pub variants: Table<Outcome>,
     /// Constants and variants that say how an answer failed.
     pub failures: Table<Group>,
+    /// Methods that ask in which hundred an HTTP status is.
+    pub status_tests: Table<StatusRange>,
+    /// Methods that ask whether something is in a list or range.
+    pub memberships: Vec<String>,
+    /// Methods that ask something of what may be absent, by a closure.
+    pub optional_tests: Table<Presence>,
     /// Methods that ask an error how it came to be.
     pub error_tests: Table<Group>,
     /// Kinds of errors after which going on at once is no retry: interrupted system calls, names that are taken.
@@ -55,6 +61,8 @@ pub struct LoopWords {
     pub aborts: Vec<String>,
     /// Types that say whether something worked.
     pub results: Vec<String>,
+    /// Types of conditions.
+    pub truth_types: Vec<String>,
     /// Types that are lengths of time.
     pub time_types: Vec<String>,
     /// Methods of a condition that give something where it holds, and nothing else.
@@ -132,6 +140,34 @@ pub struct Names {
     pub leaves: WordList,
     /// Of limits on time: `deadline`.
     pub deadlines: WordList,
+    /// Of the statuses of answers: `status`.
+    pub statuses: WordList,
+}
+
+/// A hundred of HTTP statuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StatusRange {
+    /// 100 to 199.
+    Informational,
+    /// 200 to 299.
+    Success,
+    /// 300 to 399.
+    Redirection,
+    /// 400 to 499.
+    ClientError,
+    /// 500 to 599.
+    ServerError,
+}
+
+/// Whether a question holds where what it asks about is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Presence {
+    /// It does not.
+    Required,
+    /// It does.
+    Optional,
 }
 
 /// How a wait waits.

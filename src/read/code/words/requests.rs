@@ -38,6 +38,11 @@ pub struct RequestWords {
     pub timeouts: Vec<String>,
     /// Methods that turn the status of an answer into an error.
     pub status_errors: Vec<String>,
+    /// Methods of clients that give every answer as one, whatever its status, and those that read one: what they fail by is that
+    /// there is no answer.
+    pub exchanges: Vec<String>,
+    /// Modules whose clients turn statuses into errors by themselves, with methods of the same names.
+    pub judging: Vec<String>,
     /// Parts of names that show that a function may retry.
     pub retry_words: Vec<String>,
     /// Words in names that say nothing of which service they are about.

@@ -1,15 +1,18 @@
 //! What decides which failures are retried: a predicate of the library, a list of statuses, a function of the user's own that
 //! asks what the language's words know.
 
+use std::sync::Arc;
+
 use super::super::format::Target;
 use super::Engine;
 use super::spot::Spot;
 use super::state::{Got, Said};
 use crate::facts::{Class, Classes, Value, Why};
+use crate::read::code::project::Project;
+use crate::read::code::statuses;
 use crate::read::code::tree::{Arm, Id, Kind, Literal, Name, Op, Test, Unit};
 use crate::read::code::values::{Known, Traced};
 use crate::read::code::words::Words;
-use crate::read::code::words::loops::LoopWords;
 use crate::read::code::words::values::Operation;
 
 /// Questions within questions.
@@ -36,7 +39,8 @@ impl Engine<'_> {
         let definition = self.definition(place);
         let why = match definition.kind() {
             Kind::Closure { body, .. } | Kind::Function { body: Some(body), .. } => {
-                let asked = Asked { unit: &definition.unit, words: &Words::of(definition.unit.language).loops };
+                let words = Words::of(definition.unit.language);
+                let asked = Asked { project: self.project, unit: &definition.unit, words };
                 if let Some(classes) = asked.holds(*body, DEEPEST) {
                     // What holds for everything names nothing.
                     let named = if classes == Classes::ALL { Classes::NONE } else { classes };
@@ -61,8 +65,9 @@ fn class(value: &Traced) -> Option<Class> {
 
 /// Questions about a failure, in a function that gives back whether it is tried again.
 struct Asked<'u> {
-    unit: &'u Unit,
-    words: &'u LoopWords,
+    project: &'u Project,
+    unit: &'u Arc<Unit>,
+    words: &'u Words,
 }
 
 impl Asked<'_> {
@@ -70,13 +75,29 @@ impl Asked<'_> {
     fn holds(&self, id: Id, depth: u32) -> Option<Classes> {
         let depth = depth.checked_sub(1)?;
         let not = |classes: Classes| Classes::ALL.without(classes);
+        if let Some(asked) = statuses::asked(self.unit, self.words, id) {
+            return Some(asked.classes());
+        }
         match self.unit.kind(id) {
             Kind::Literal(Literal::Bool(is)) => Some(if *is { Classes::ALL } else { Classes::NONE }),
             Kind::Block(statements) => match statements.as_slice() {
                 [only] => self.holds(*only, depth),
                 _ => None,
             },
-            Kind::Method { name, .. } => self.words.error_tests.get(name).map(|group| Classes::of(group.classes())),
+            Kind::Method { name, .. } => {
+                self.words.loops.error_tests.get(name).map(|group| Classes::of(group.classes()))
+            }
+            // Another function of the project's own.
+            Kind::Call { of, .. } => {
+                let full = self.unit.callee(*of)?.full.as_deref().filter(|full| full.starts_with("crate::"))?;
+                let called = self.project.item(self.unit, full)?;
+                match called.kind() {
+                    Kind::Function { body: Some(body), .. } => {
+                        Asked { unit: &called.unit, ..*self }.holds(*body, depth)
+                    }
+                    _ => None,
+                }
+            }
             Kind::Operator { op, of } => {
                 let mut all = of.iter().map(|one| self.holds(*one, depth));
                 match op {
@@ -148,11 +169,11 @@ impl Asked<'_> {
     }
 
     fn wraps(&self, name: &Name) -> bool {
-        let functions = &Words::of(self.unit.language).values.functions;
+        let functions = &self.words.values.functions;
         functions.of_path(name.best()) == Some(Operation::Same)
     }
 
     fn named(&self, name: &Name) -> Option<Classes> {
-        Some(Classes::of(self.words.failures.of_path(name.best())?.classes()))
+        Some(Classes::of(self.words.loops.failures.of_path(name.best())?.classes()))
     }
 }

@@ -55,8 +55,8 @@ impl Machine<'_> {
             other => {
                 let on = other.origin();
                 let mut otherwise = state.clone();
-                state.choose(id, 1, &on);
-                otherwise.choose(id, 0, &on);
+                self.choose(unit, &mut state, id, 1, &on);
+                self.choose(unit, &mut otherwise, id, 0, &on);
                 match on.hint {
                     Some(true) => otherwise.against += 1,
                     Some(false) => state.against += 1,
@@ -77,8 +77,8 @@ impl Machine<'_> {
                 let on = value.origin();
                 let mut other = state.clone();
                 let mut state = state;
-                state.choose(asked, 1, &on);
-                other.choose(asked, 0, &on);
+                self.choose(unit, &mut state, asked, 1, &on);
+                self.choose(unit, &mut other, asked, 0, &on);
                 return vec![(state, true), (other, false)];
             }
             Val::Try(of) | Val::Option(of) => *of,
@@ -95,11 +95,7 @@ impl Machine<'_> {
         if let Some(failed) = state.failed(of) {
             return vec![(state, failed)];
         }
-        // Of a function that was handed what is tried, that alone is what fails; whatever else it does may work.
-        let is_beside = state.is_elsewhere()
-            && !of.from.has(Origins::GIVEN)
-            && state.log.tries.iter().any(|tried| tried.of.from.has(Origins::GIVEN));
-        if self.mode != Mode::Explore && self.is_op(of) && !is_beside {
+        if self.mode != Mode::Explore && self.is_op(of) && !self.is_beside(&state, of) {
             state.decide(of, true);
             return vec![(state, true)];
         }
@@ -107,6 +103,14 @@ impl Machine<'_> {
         state.decide(of, true);
         success.decide(of, false);
         vec![(state, true), (success, false)]
+    }
+
+    /// Whether an operation is none of those that are tried, in a function that was handed what is: that alone is what fails,
+    /// and whatever else the function does may work.
+    pub(super) fn is_beside(&self, state: &State, of: Try) -> bool {
+        state.is_elsewhere()
+            && !of.from.has(Origins::GIVEN)
+            && state.log.tries.iter().any(|tried| tried.of.from.has(Origins::GIVEN))
     }
 
     /// Whether an operation is one of those that are tried again.

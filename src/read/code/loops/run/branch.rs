@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::value::{Origins, Try, Unknown, Val};
 use super::{Flow, Machine, Out, Outs, State, bind_all, closed, one};
+use crate::read::code::statuses::pattern;
 use crate::read::code::tree::{Arm, Exit, Id, Kind, Literal, Name, Sym, Test, Unit};
 use crate::read::code::words::loops::{Outcome, Wrapper};
 
@@ -171,8 +172,8 @@ impl Machine<'_> {
                         if by_schedule {
                             on.from = on.from.and(Origins::SCHEDULE);
                         }
-                        this.choose(id, way, &on);
-                        other.choose(id, usize::MAX, &on);
+                        self.choose(unit, &mut this, id, way, &on);
+                        self.choose(unit, &mut other, id, usize::MAX, &on);
                         all.push(takes(this, error));
                         all.push(passes(other));
                     } else {
@@ -193,10 +194,10 @@ impl Machine<'_> {
                     let mut ways = Vec::new();
                     if !is_last && !is_sure {
                         let mut other = state.clone();
-                        other.choose(id, usize::MAX, &on);
+                        self.choose(unit, &mut other, id, usize::MAX, &on);
                         ways.push(passes(other));
                     }
-                    state.choose(id, way, &on);
+                    self.choose(unit, &mut state, id, way, &on);
                     ways.push(takes(state, unwrapped(value)));
                     ways
                 }
@@ -225,6 +226,18 @@ impl Machine<'_> {
         value: &Val,
         is_last: bool,
     ) -> Vec<Asked> {
+        let on = match unit.kind(id) {
+            Kind::Branch { on, .. } => *on,
+            _ => None,
+        };
+        if !matches!(value, Val::Number(_) | Val::Bool(_) | Val::Text(_))
+            && !is_error(value)
+            && let Some(these) = pattern(unit, self.words, on, values)
+        {
+            let of = self.told_of(unit, id, value);
+            let ways = self.by_status(state, of, these).into_iter();
+            return ways.map(|(state, takes)| Asked { state, takes, binds: value.clone() }).collect();
+        }
         let is_failure = values.iter().any(|one| self.says_failure(unit, *one));
         if is_failure && !matches!(value, Val::Number(_) | Val::Bool(_) | Val::Text(_)) && !is_error(value) {
             let of = self.told_of(unit, id, value);
@@ -257,13 +270,13 @@ impl Machine<'_> {
         match sure {
             Some(takes) => vec![Asked { state, takes, binds: value.clone() }],
             None if is_last => {
-                state.choose(id, way, &on);
+                self.choose(unit, &mut state, id, way, &on);
                 vec![Asked { state, takes: true, binds: value.clone() }]
             }
             None => {
                 let mut other = state.clone();
-                state.choose(id, way, &on);
-                other.choose(id, usize::MAX, &on);
+                self.choose(unit, &mut state, id, way, &on);
+                self.choose(unit, &mut other, id, usize::MAX, &on);
                 vec![
                     Asked { state, takes: true, binds: value.clone() },
                     Asked { state: other, takes: false, binds: Val::Unit },

@@ -151,6 +151,7 @@ impl Machine<'_> {
             return one(state, self.chance_unknown(chance));
         }
         self.note_try(unit, id, &mut state);
+        state.log.forget(id);
         let made = Origins::MADE_OF_COUNT.and(Origins::MADE_OF_ITEM);
         let kept = made.and(Origins::SCHEDULE).and(Origins::CANCEL).and(Origins::TOLD);
         let mut from = origin.from.only(kept);

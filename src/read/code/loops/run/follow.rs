@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::branch::is_error;
 use super::value::{Code, Origins, Unknown, Val};
 use super::{CALLS, Flow, Machine, Out, Outs, State, bind_all, names, one};
 use crate::read::code::tree::{Arg, Exit, Id, Kind, Name, Place, Sym, Unit};
-use crate::read::code::words::last_of;
+use crate::read::code::words::{last_of, lists};
 
 /// The label of the exit by which a function that calls itself begins again.
 pub(super) const AGAIN: &str = "\u{0}again";
@@ -31,7 +32,10 @@ impl Machine<'_> {
         let place = self.project.item(unit, full)?;
         let Kind::Function { returns, .. } = place.kind() else { return None };
         let gives_time = returns.as_ref().is_some_and(|returned| self.is_time_type(returned));
-        if !by_name && !gives_time {
+        // What says of an error whether it is worth another try.
+        let is_truth = |name: &Name| lists(&self.words.loops.truth_types, name.best());
+        let judges = args.iter().any(is_error) && returns.as_ref().is_some_and(is_truth);
+        if !by_name && !gives_time && !judges {
             return None;
         }
         self.run_function(unit, id, &place, None, args, state).map(|(outs, _)| outs)
@@ -142,8 +146,10 @@ impl Machine<'_> {
         for mut out in outs {
             let changed = own.as_ref().and_then(|own| out.state.get(own).cloned());
             out.state.leave_function(frame);
-            let on = (out.state.log.choices.get(before.1..).unwrap_or_default().iter())
-                .fold(Unknown::of(by_name.and(out.state.asked_since(before.0))), |all, choice| all.and(&choice.on));
+            let inside = out.state.log.choices.get(before.1..).unwrap_or_default();
+            let on = Unknown::of(by_name.and(out.state.asked_since(before.0)));
+            let on = inside.iter().fold(on, |all, choice| all.and(&choice.on));
+            let is_read = inside.iter().all(|choice| choice.is_read || !choice.on.from.has(Origins::ERROR));
             out.state.keep_given(before.0);
             out.state.log.choices.truncate(before.1);
             out.state.log.either.truncate(before.4);
@@ -165,9 +171,12 @@ impl Machine<'_> {
             // Ways that come to the same are one; of others it is chosen here, by whatever was chosen inside.
             let alike =
                 |(known, other, _): &&mut (State, Val, Option<Val>)| *other == value && known.is_like(&out.state);
-            if ways.iter_mut().find(alike).is_none() {
-                out.state.choose(node, ways.len(), &on);
-                ways.push((out.state, value, changed));
+            match ways.iter_mut().find(alike) {
+                Some((known, ..)) => known.log.know_of_both(&out.state.log),
+                None => {
+                    out.state.choose(node, ways.len(), &on, is_read);
+                    ways.push((out.state, value, changed));
+                }
             }
         }
         // What does not come out as something known is better taken for an operation, unless it waits.

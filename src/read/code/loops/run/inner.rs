@@ -96,7 +96,7 @@ impl Machine<'_> {
             let mut state = out.state;
             let is_limit = matches!(value, Val::Pause(_));
             if contenders.len() > 1 {
-                state.choose(id, way, &value.origin());
+                self.choose(unit, &mut state, id, way, &value.origin());
             }
             let values = match operation.filter(|_| is_limit) {
                 Some(limited) => {

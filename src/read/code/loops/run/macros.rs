@@ -31,8 +31,8 @@ impl Machine<'_> {
             Leaves::Perhaps => {
                 let on = Unknown::of(Origins::CALL);
                 let (mut stays, mut left) = (state.clone(), state.clone());
-                stays.choose(id, 1, &on);
-                left.choose(id, 0, &on);
+                self.choose(unit, &mut stays, id, 1, &on);
+                self.choose(unit, &mut left, id, 0, &on);
                 let mut outs = one(stays, Val::Unknown(on));
                 outs.push(leave(left));
                 Some(outs)

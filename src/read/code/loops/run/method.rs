@@ -33,6 +33,9 @@ impl Machine<'_> {
         {
             return outs;
         }
+        if let Some(outs) = self.status_condition(unit, id, &state) {
+            return outs;
+        }
         let ids: Vec<Id> = std::iter::once(on).chain(args.iter().map(|arg| arg.value)).collect();
         self.each(unit, &ids, state, |mut state, values| {
             let Some((receiver, rest)) = values.split_first() else { return one(state, Val::unknown()) };

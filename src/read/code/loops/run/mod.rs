@@ -4,11 +4,13 @@
 //!
 //! The run is bounded: so many steps, so many ways side by side, so deep. What lies beyond is not known.
 
+mod answers;
 mod ask;
 mod before;
 mod branch;
 mod call;
 mod decide;
+mod failures;
 mod follow;
 mod inner;
 mod kept;

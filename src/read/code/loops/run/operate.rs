@@ -21,7 +21,12 @@ impl Machine<'_> {
     }
 
     pub(super) fn operator_of(&self, unit: &Arc<Unit>, id: Id, op: Op, of: &[Id], state: State) -> Outs {
-        // `status == TOO_MANY_REQUESTS` tells of the operation whose status it is.
+        if matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge)
+            && let Some(outs) = self.status_condition(unit, id, &state)
+        {
+            return outs;
+        }
+        // `code == Code::Unavailable` tells of the operation whose code it is.
         if let (Op::Eq | Op::Ne, [a, b]) = (op, of)
             && let Some((value, _)) =
                 [(*a, *b), (*b, *a)].into_iter().find(|(_, constant)| self.says_failure(unit, *constant))

@@ -357,8 +357,8 @@ impl Machine<'_> {
                 };
                 let on = Unknown { from: on.from.and(Origins::COUNT), ..on };
                 let mut over_now = state.clone();
-                state.choose(over, 1, &on);
-                over_now.choose(over, 0, &on);
+                self.choose(self.unit, &mut state, over, 1, &on);
+                self.choose(self.unit, &mut over_now, over, 0, &on);
                 vec![End { state, how: Leaving::GoesOn }, End { state: over_now, how: Leaving::IsOver }]
             }
         }

@@ -3,6 +3,8 @@
 use super::kept::Kept;
 use super::value::{Origins, Record, Try, Unknown, Val};
 use super::widen::joined;
+use crate::facts::Classes;
+use crate::read::code::statuses::Statuses;
 use crate::read::code::tree::{Id, Sym};
 use std::rc::Rc;
 
@@ -42,6 +44,8 @@ pub struct Log {
     pub waits: Kept<Waited>,
     /// A wait in a loop within: nobody knows how often, or how long in all.
     pub waits_within: Option<Id>,
+    /// What is known of how operations went.
+    pub outcomes: Kept<Outcome>,
     /// What was decided without being known.
     pub choices: Kept<Choice>,
     /// The same, of ways that came to the same and are one now: on one of them each of these was taken.
@@ -50,6 +54,67 @@ pub struct Log {
     pub observed: Option<Id>,
     /// Whether the pass ended with a `continue`.
     pub continued: bool,
+}
+
+/// What is known of how an operation went: what is not ruled out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// The operation, by the call at its heart.
+    pub heart: Id,
+    /// The statuses that its answer may have.
+    pub statuses: Statuses,
+    /// The failures that it may have had.
+    pub failures: Classes,
+    /// Those of them that were asked for by name.
+    pub named: Classes,
+}
+
+impl Outcome {
+    /// Nothing is known.
+    fn any(heart: Id) -> Outcome {
+        Outcome { heart, statuses: Statuses::all(), failures: Classes::ALL, named: Classes::NONE }
+    }
+}
+
+impl Log {
+    /// What is known of how an operation went.
+    pub fn outcome(&self, heart: Id) -> Outcome {
+        self.outcomes.iter().find(|one| one.heart == heart).copied().unwrap_or_else(|| Outcome::any(heart))
+    }
+
+    /// More is known of it.
+    pub fn know(&mut self, outcome: Outcome) {
+        let at = self.outcomes.iter().position(|one| one.heart == outcome.heart);
+        match at.and_then(|at| self.outcomes.get_mut(at)) {
+            Some(slot) => *slot = outcome,
+            None => self.outcomes.push(outcome),
+        }
+    }
+
+    /// An operation is called once more: nothing is known.
+    pub fn forget(&mut self, heart: Id) {
+        if self.outcomes.iter().any(|one| one.heart == heart) {
+            self.outcomes.retain(|one| one.heart != heart);
+        }
+    }
+
+    /// What is known on both of two ways.
+    pub fn know_of_both(&mut self, other: &Log) {
+        if self.outcomes == other.outcomes {
+            return;
+        }
+        let both = |one: &Outcome| {
+            let another = other.outcomes.iter().find(|another| another.heart == one.heart)?;
+            Some(Outcome {
+                heart: one.heart,
+                statuses: one.statuses.or(another.statuses),
+                failures: one.failures.or(another.failures),
+                named: one.named.or(another.named),
+            })
+        };
+        let both: Vec<Outcome> = self.outcomes.iter().filter_map(both).collect();
+        *self.outcomes = both;
+    }
 }
 
 /// An operation of which it was asked whether it worked.
@@ -81,6 +146,8 @@ pub struct Choice {
     pub way: usize,
     /// What it rests on.
     pub on: Unknown,
+    /// Whether what it asks of a failure is part of what is known of the operation now.
+    pub is_read: bool,
 }
 
 /// A try or a wait.
@@ -171,8 +238,8 @@ impl State {
     }
 
     /// Notes that something was decided without being known.
-    pub fn choose(&mut self, node: Id, way: usize, on: &Unknown) {
-        self.log.choices.push(Choice { node, way, on: on.clone() });
+    pub fn choose(&mut self, node: Id, way: usize, on: &Unknown, is_read: bool) {
+        self.log.choices.push(Choice { node, way, on: on.clone(), is_read });
     }
 
     /// A new pass begins.
@@ -258,6 +325,7 @@ impl State {
             }
         }
         self.log.choices.retain(|choice| other.log.choices.contains(choice));
+        self.log.know_of_both(&other.log);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is recognised and what stays silent, on loops as people write them.
 
 mod before;
+mod conditions;
 mod counted;
 mod deciders;
 mod exits;
