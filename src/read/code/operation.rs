@@ -256,12 +256,13 @@ pub(super) fn time(project: &Project, scene: &Scene) -> Sourced<Limit<Nanos>> {
     Sourced { value, origin }
 }
 
-/// The failures that a call can have, as far as what it does tells: where all that may fail is an exchange with a service whose
-/// every answer is one, whatever its status, there is none by status.
-pub(super) fn failures(project: &Project, call: &Place) -> Classes {
+/// What one call does: whether it sends a request, and which failures it can have. Where all that may fail is an exchange with a
+/// service whose every answer is one, whatever its status, there is none by status.
+pub(super) fn called(project: &Project, call: &Place) -> (bool, Classes) {
     let reader = Reader { project, words: Words::of(call.unit.language) };
     let extent = Extent { unit: call.clone(), roots: vec![call.id], apart: Vec::new() };
-    fails_by(&reader, &walk::walk(&reader, vec![Scene::new(call.clone())], &extent))
+    let seen = walk::walk(&reader, vec![Scene::new(call.clone())], &extent);
+    (!seen.requests.is_empty(), fails_by(&reader, &seen))
 }
 
 fn fails_by(reader: &Reader<'_>, seen: &Seen) -> Classes {

@@ -82,10 +82,16 @@ impl Statuses {
     }
 
     /// What it says of an answer that its status is one of these: that it failed, where one of them does and the plainest
-    /// success is none of them; that it worked, where none fails.
+    /// success is none of them; that it worked, where none fails. What is not there yet, or wants another key, is in a state,
+    /// and no failure, where nothing else is among them.
     pub fn outcome(self) -> Option<Outcome> {
         const OK: u16 = 200;
-        let fails = !self.and(Statuses::failed()).is_empty();
+        let states = [401, 404, 407].map(Statuses::of).into_iter().fold(Statuses::NONE, Statuses::or);
+        let failed = self.and(Statuses::failed());
+        let fails = !failed.is_empty();
+        if fails && failed.without(states).is_empty() {
+            return None;
+        }
         match fails {
             true if !self.has(OK) => Some(Outcome::Failure),
             false if !self.and(Statuses::between(OK, 299)).is_empty() => Some(Outcome::Success),
@@ -534,6 +540,9 @@ mod tests {
         assert_eq!(Statuses::all().without(Statuses::between(200, 299)).outcome(), Some(Outcome::Failure));
         assert_eq!(Statuses::all().without(Statuses::of(404)).outcome(), None);
         assert_eq!(Statuses::between(300, 399).outcome(), None);
+        assert_eq!(Statuses::of(404).outcome(), None);
+        assert_eq!(Statuses::of(401).or(Statuses::of(407)).outcome(), None);
+        assert_eq!(Statuses::of(404).or(Statuses::of(503)).outcome(), Some(Outcome::Failure));
         assert_eq!(
             Statuses::of(429).or(Statuses::of(503)).classes(),
             Classes::of(&[Class::RateLimited, Class::Overload])

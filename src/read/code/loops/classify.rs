@@ -2,10 +2,13 @@
 //! that worked makes it end, and something is waited for in between (rust-crates.md 10.3). What else goes round in circles
 //! (pollers, consumers, tickers, searches, compare-and-swap) lacks one of these.
 
+use std::sync::Arc;
+
 use super::Candidate;
 use super::run::{End, Leaving, Machine, Mode, Origins, Try};
-use crate::facts::Confidence;
-use crate::read::code::tree::{Arm, Exit, Id, Kind, LoopKind, Name, Sym, Test, Unit};
+use crate::facts::{Classes, Confidence};
+use crate::read::code::operation::called;
+use crate::read::code::tree::{Arm, Exit, Id, Kind, LoopKind, Name, Place, Sym, Test, Unit};
 use crate::read::code::words::lists;
 use crate::read::code::words::loops::{LoopWords, Outcome, has, parts};
 
@@ -115,8 +118,11 @@ fn by_outcome(candidate: &Candidate, machine: &Machine, ends: &[End]) -> Option<
         return None;
     }
     if !waits {
-        decisive.retain(|of| !made_of_count(of) && !is_local(candidate.unit, &words.loops, of));
-        if decisive.is_empty() || !candidate.counts_attempts() && !candidate.is_named_retry() {
+        // The same request once more is a retry whatever the counter is called.
+        let is_request = |of: &Try| candidate.sends(of);
+        decisive.retain(|of| !made_of_count(of) && (!is_local(candidate.unit, &words.loops, of) || is_request(of)));
+        let says_so = candidate.counts_attempts() || candidate.is_named_retry();
+        if decisive.is_empty() || !says_so && !decisive.iter().all(is_request) {
             return None;
         }
     }
@@ -388,6 +394,31 @@ impl Candidate<'_> {
     fn maker(&self, of: &Try) -> Id {
         let is_call = matches!(self.unit.kind(of.heart), Kind::Call { .. } | Kind::Method { .. });
         if is_call && of.heart < self.id && self.unit.is_below(of.heart, self.id) { of.heart } else { of.node }
+    }
+
+    /// Whether what is tried sends a request.
+    fn sends(&self, of: &Try) -> bool {
+        self.does(of.heart).0 || of.node != of.heart && self.does(of.node).0
+    }
+
+    /// The failures that what is tried may have.
+    pub fn failures_of(&self, of: &Try) -> Classes {
+        let is_call = |id: &Id| matches!(self.unit.kind(*id), Kind::Call { .. } | Kind::Method { .. });
+        self.does([of.node, of.heart].into_iter().find(is_call).unwrap_or(of.node)).1
+    }
+
+    /// Whether a call sends a request, and which failures it may have, with what is done with its result on the spot:
+    /// `send().await.and_then(…)`.
+    fn does(&self, mut call: Id) -> (bool, Classes) {
+        let unit = self.unit;
+        while let Some(parent) = unit.parent(call) {
+            match unit.kind(parent) {
+                Kind::Method { on, .. } if *on == call => call = parent,
+                Kind::Await(_) => call = parent,
+                _ => break,
+            }
+        }
+        called(self.project, &Place { unit: Arc::clone(unit), id: call })
     }
 
     /// The local of which something asks whether what is in it worked: `res.is_ok()`, `let Err(_) = res`,

@@ -1,14 +1,11 @@
 //! Which failures are tried again: what a loop asks of an error before it goes on.
 
-use std::sync::Arc;
-
 use super::Candidate;
 use super::classify::Verdict;
-use super::run::{Choice, End, Leaving, Origins, Try};
+use super::run::{Choice, End, Leaving, Origins};
 use crate::facts::{Classes, Sourced};
-use crate::read::code::operation::failures;
 use crate::read::code::statuses::Statuses;
-use crate::read::code::tree::{Arm, Id, Kind, Place, Test};
+use crate::read::code::tree::{Arm, Id, Kind, Test};
 
 /// The failures that are tried again.
 #[derive(Clone, Debug)]
@@ -119,22 +116,6 @@ impl Candidate<'_> {
         let is_named = !set.is_most();
         let named = if is_named { classes } else { Classes::NONE };
         Asked { classes, named, unasked: Classes::NONE, is_opaque: false, at: is_named.then_some(of.node) }
-    }
-
-    /// The failures that a call may have that is tried.
-    fn failures_of(&self, of: &Try) -> Classes {
-        let unit = self.unit;
-        let is_call = |id: &Id| matches!(unit.kind(*id), Kind::Call { .. } | Kind::Method { .. });
-        let mut call = [of.node, of.heart].into_iter().find(is_call).unwrap_or(of.node);
-        // What is done with its result on the spot: `send().await.and_then(…)`.
-        while let Some(parent) = unit.parent(call) {
-            match unit.kind(parent) {
-                Kind::Method { on, .. } if *on == call => call = parent,
-                Kind::Await(_) => call = parent,
-                _ => break,
-            }
-        }
-        failures(self.project, &Place { unit: Arc::clone(unit), id: call })
     }
 
     /// A question about an error that is not understood, and that decides whether the loop goes on.

@@ -121,16 +121,22 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// Whether there is any sign of a retry: something that waits, or names that speak of tries. All others are not run.
+    /// Whether there is any sign of a retry: something that waits or sends, or names that speak of tries. All others are not run.
     fn is_worth_it(&self) -> bool {
         let words = &self.words.loops;
         let unit = self.unit;
         let speaks = |name: &str| {
             has(&words.names.attempts, name) || has(&words.names.schedules, name) || has(&words.names.waits, name)
         };
+        let requests = &self.words.requests;
         let waits = |id: Id| match unit.kind(id) {
-            Kind::Call { of, .. } => unit.callee(*of).is_some_and(|name| words.waits.of_path(name.best()).is_some()),
-            Kind::Method { name, .. } => words.wait_methods.get(name).is_some() || speaks(name),
+            Kind::Call { of, .. } => unit.callee(*of).is_some_and(|name| {
+                words.waits.of_path(name.best()).is_some() || requests.functions.of_path(name.best()).is_some()
+            }),
+            Kind::Method { name, .. } => {
+                let sends = || requests.send.iter().any(|send| **send == **name);
+                words.wait_methods.get(name).is_some() || speaks(name) || sends()
+            }
             Kind::Name(name) => speaks(name.last()),
             Kind::Member { name, .. } => speaks(name),
             Kind::Loop { kind: LoopKind::Count { var: Some(var), .. }, .. } => speaks(var),

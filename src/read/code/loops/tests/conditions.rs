@@ -184,6 +184,12 @@ fn a_status_by_itself_is_no_retry() {
     check(&[
         ("it leaves", "loop { let r = get().await?; if r.status() == 503 { return Err(E); } sleep(PAUSE).await; }", ""),
         (
+            "until it is there",
+            "let mut tries = 0; let found = loop { let r = self.c.get(U).send().await?; match r.status() { StatusCode::NOT_FOUND => { sleep(PAUSE).await; tries += 1; }
+             _ if r.status().is_success() => break Ok(r), status => break Err(status) } if tries >= 60 { break Err(E); } };",
+            "",
+        ),
+        (
             "each page until there is none",
             "loop { let r = self.c.get(page).send().await?; if r.status() == 404 { break; } sleep(PAUSE).await; page += 1; }",
             "",

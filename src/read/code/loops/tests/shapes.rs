@@ -338,3 +338,40 @@ fn options_of_a_request_hide_no_loop() {
         ("that use tries up", &body(10, "if self.b() { n += 1; } "), "4 fixed 1s none"),
     ]);
 }
+
+#[test]
+fn the_same_request_at_once_is_tried_again_whatever_counts() {
+    check(&[
+        ("blank", "for _ in 0..3 { if let Ok(r) = self.c.get(U).send().await { return Ok(r); } } Err(E)", "3 at once"),
+        (
+            "a letter",
+            "let mut n = 0; loop { match self.c.get(U).send().await { Ok(r) => return Ok(r), Err(e) if n >= 4 => return Err(e), Err(_) => { n += 1; continue } } }",
+            "5 at once",
+        ),
+        (
+            "down to nothing",
+            "let mut left = 3; loop { match reqwest::get(U).await { Ok(r) => return Ok(r), Err(e) => { left -= 1; if left == 0 { return Err(e); } } } }",
+            "3 at once",
+        ),
+        (
+            "by its status",
+            "let mut n = 0; loop { let r = self.c.get(U).send().await?; if r.status().is_server_error() && n < 2 { n += 1; continue; } return Ok(r); }",
+            "3 at once",
+        ),
+        // The near misses.
+        (
+            "another one each time",
+            "for page in 0..3 { if let Ok(r) = self.c.get(url(page)).send().await { return Ok(r); } } Err(E)",
+            "",
+        ),
+        ("mirrors", "for host in hosts { if let Ok(r) = self.c.get(host).send().await { return Ok(r); } } Err(E)", ""),
+        (
+            "with another token",
+            "loop { let r = self.c.get(U).send().await?; if r.status() == 401 && !renewed { self.renew().await?; renewed = true; continue; } return Ok(r); }",
+            "",
+        ),
+        ("a local thing", "for n in 0..9 { if let Ok(f) = File::create_new(path(n)) { return Ok(f); } } Err(E)", ""),
+        ("a channel", "for _ in 0..3 { if self.tx.send(7).await.is_ok() { return Ok(()); } } Err(E)", ""),
+        ("what works goes on", "for _ in 0..3 { let r = self.c.get(U).send().await?; all.push(r); } Ok(all)", ""),
+    ]);
+}
