@@ -188,6 +188,14 @@ pub struct Nest {
     pub confidence: Confidence,
 }
 
+impl Nest {
+    /// What findings about one of its policies point to: of policies within each other each has its own place.
+    pub fn site_of(&self, id: PolicyId, facts: &Facts) -> Span {
+        let own = if self.policies.len() > 1 { facts.policy(id).map(crate::facts::Policy::site) } else { None };
+        own.unwrap_or(self.site)
+    }
+}
+
 /// Where a policy ended up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resolved {

@@ -241,7 +241,8 @@ impl<'a> Tries<'a> {
         }
         // Policies are large and far apart in memory; most have no budget to look up.
         let bound = (retry.has_budget || nest.upstream.is_some()).then(|| self.bound(view, nest, id)).flatten();
-        let part = Part { policy: id, position: layer.position, site: nest.site, tries, bound };
+        let site = nest.site_of(id, self.facts);
+        let part = Part { policy: id, position: layer.position, site, tries, bound };
         trail.push(Step { part, before: outcome.trail });
         let own = if is_unknown { f64::INFINITY } else { tries.as_f64() };
         Outcome {

@@ -117,10 +117,16 @@ fn report(system: &System, view: &EdgeView, others: &[EdgeView], findings: &mut 
     }
     // Keeping the layer nearest to the callee keeps the one that knows most about it.
     if let Some(((kept, _), outer)) = parts.split_last() {
-        let off: Vec<String> = outer
-            .iter()
-            .map(|(part, policy)| format!("{} in {}", advice::retry_off(policy), advice::path(facts, part.site)))
-            .collect();
+        let off = outer.iter().map(|(part, policy)| {
+            // What stays may be in the same file.
+            let function = policy.in_code.as_ref().and_then(|code| code.function.as_ref());
+            let place = match function.filter(|_| part.site.file == kept.site.file) {
+                Some(function) => format!("`{function}`"),
+                None => advice::path(facts, part.site).to_owned(),
+            };
+            format!("{} in {place}", advice::retry_off(policy))
+        });
+        let off: Vec<String> = off.collect();
         draft.help(format!("retry in one layer only: {} leaves {}×", words::list(&off), kept.tries));
     }
     if let Some(accept) = &view.callee.service.accept

@@ -12,8 +12,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::facts::{
-    Call, CallId, CallSource, Callee, Caller, Check, Classes, Confidence, Enclosure, Facts, Limit, Measures, Policy,
-    PolicyId, PolicyKind, Purpose, ServiceRef, Sourced, Total,
+    Attempts, Call, CallId, CallSource, Callee, Caller, Check, Classes, Confidence, Enclosure, Facts, Limit, Measures,
+    Nanos, Policy, PolicyId, PolicyKind, Purpose, ServiceRef, Sourced, Total,
 };
 use crate::source::FileId;
 
@@ -181,26 +181,52 @@ impl Assembler<'_> {
         }
     }
 
-    /// A time limit around the whole site limits all tries together.
+    /// A time limit around the whole site limits all tries together; so does one around every call of the function in which it
+    /// goes on without end.
     fn limit(&self, site: &Site, policy: &mut Policy) {
         if policy.total.limit.is_written() {
             return;
         }
-        let unit = self.unit;
-        let mut inner = site.construct;
-        for outer in unit.around(site.construct) {
+        let place = Place { unit: Arc::clone(self.unit), id: site.construct };
+        let total = |limit| Total { limit, measures: Measures::Wall, check: Check::Cuts };
+        if let Some(limit) = self.limit_around(&place) {
+            policy.total = total(limit);
+        } else if policy.attempts.known() == Some(&Attempts::Unbounded)
+            && let Some(limit) = self.limit_of_callers(&place)
+        {
+            policy.attempts = policy.attempts.clone().map(|_| Attempts::ByTime);
+            policy.total = total(limit);
+        }
+    }
+
+    /// The limit that a call sets to what is around a node in its function.
+    fn limit_around(&self, place: &Place) -> Option<Sourced<Limit<Nanos>>> {
+        let unit = &place.unit;
+        let mut inner = place.id;
+        for outer in unit.around(place.id) {
             if let Kind::Call { of, args, .. } = unit.kind(outer)
                 && let [time, limited, ..] = args.as_slice()
                 && limited.value == inner
                 && unit.callee(*of).is_some_and(|name| lists(&self.words.requests.limits, name.best()))
             {
-                let time = Scene::new(Place { unit: Arc::clone(unit), id: time.value });
-                let limit = operation::time(self.project, &time);
-                policy.total = Total { limit, measures: Measures::Wall, check: Check::Cuts };
-                return;
+                return Some(operation::time(self.project, &Scene::new(place.at(time.value))));
             }
             inner = outer;
         }
+        None
+    }
+
+    /// The greatest of the limits around all calls of the function that a node stands in; none if one call has none, or if code
+    /// that is not here may call it.
+    fn limit_of_callers(&self, place: &Place) -> Option<Sourced<Limit<Nanos>>> {
+        let calls = callers::all_calls(self.project, place)?;
+        let limits: Option<Vec<_>> = calls.iter().map(|call| self.limit_around(call)).collect();
+        let longest = |limit: &Sourced<Limit<Nanos>>| match limit.known() {
+            Some(Limit::At(time)) => (0, *time),
+            Some(Limit::None) => (1, Nanos::ZERO),
+            None => (2, Nanos::ZERO),
+        };
+        limits?.into_iter().max_by_key(longest).filter(|limit| limit.known() != Some(&Limit::None))
     }
 
     /// What the tries do.
@@ -223,6 +249,7 @@ impl Assembler<'_> {
         if let Some(limit) = &tried.limit
             && !policy.attempt_timeout.is_written()
             && !self.around_retries.contains(&id)
+            && !tried.entered.iter().any(|(function, _)| self.may_retry(function))
         {
             policy.attempt_timeout = limit.clone();
         }

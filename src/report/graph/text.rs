@@ -151,10 +151,10 @@ const INDENT: usize = 18;
 fn push_layer(layer: &Layer, facts: &Facts, sources: &Sources, look: Look, out: &mut String) {
     let mut lead = layer.position.name();
     for nest in &layer.alternatives {
-        let policies = nest.policies.iter().filter_map(|id| facts.policy(*id));
-        for policy in policies.filter(|policy| policy.kind != PolicyKind::TimeLimit) {
-            let place = sources.get(nest.site.file).map_or_else(String::new, |source| {
-                format!("{}:{}", text::line(&source.path), source.position(nest.site.start).line)
+        let policies = nest.policies.iter().filter_map(|id| Some((nest.site_of(*id, facts), facts.policy(*id)?)));
+        for (site, policy) in policies.filter(|(_, policy)| policy.kind != PolicyKind::TimeLimit) {
+            let place = sources.get(site.file).map_or_else(String::new, |source| {
+                format!("{}:{}", text::line(&source.path), source.position(site.start).line)
             });
             let said = text::wrap(&policy_in_words(policy), look.width.saturating_sub(INDENT));
             let mut last = INDENT;

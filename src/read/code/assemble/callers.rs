@@ -95,6 +95,14 @@ fn calls_of(project: &Project, function: &Place, path: &str) -> impl Iterator<It
     project.callers(&function.unit, path).places.into_iter().filter(|place| !is_test(place)).take(MOST)
 }
 
+/// All calls of the function around a node outside of tests; none if there may be others.
+pub(super) fn all_calls(project: &Project, place: &Place) -> Option<Vec<Place>> {
+    let function = function_around(place)?;
+    let mut calls = project.all_callers(&function.unit, path(&function)?)?;
+    calls.retain(|call| !is_test(call));
+    (!calls.is_empty()).then_some(calls)
+}
+
 fn is_test(place: &Place) -> bool {
     place.unit.is_test(place.unit.at(place.id))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::finish;
-use crate::facts::{Facts, File, FileKind, Limit, Nanos, PolicyKind, Role, Service, ServiceSource};
+use crate::facts::{Attempts, Facts, File, FileKind, Limit, Nanos, Policy, PolicyKind, Role, Service, ServiceSource};
 use crate::graph::Net;
 use crate::graph::link::link;
 use crate::read::code::files::{Files, memory::Memory};
@@ -212,4 +212,44 @@ fn a_helper_tries_as_often_as_each_of_its_callers_says() {
         read(&[("web/Cargo.toml", &package("web", "")), ("web/src/main.rs", users), ("web/src/net.rs", helper)]);
     // The helper's own loop does not know for whom; where the caller does not know either, nothing else does.
     assert_eq!(edges(&facts), ["web -> audit ?", "web -> billing ?|5", "web -> ledger ?|2"]);
+}
+
+#[test]
+fn what_all_callers_limit_does_not_go_on_without_end() {
+    let endless = "pub async fn fetch(http: &reqwest::Client) -> R { loop { if let Ok(v) = http.get(\"http://payments/\").send().await {
+        return v; } tokio::time::sleep(std::time::Duration::from_secs(1)).await; } }";
+    let limited = |seconds: u32| {
+        format!("tokio::time::timeout(std::time::Duration::from_secs({seconds}), net::fetch(&http)).await;")
+    };
+    let with = |calls: &str| {
+        let main = format!("mod net; async fn a(http: reqwest::Client) {{ {calls} }} fn main() {{}}");
+        let facts =
+            read(&[("web/Cargo.toml", &package("web", "")), ("web/src/main.rs", &main), ("web/src/net.rs", endless)]);
+        let policy = facts.policies.iter().find(|policy| policy.kind == PolicyKind::Loop).expect("a loop");
+        (policy.attempts.known().cloned(), policy.total.limit.known().copied())
+    };
+    let nine = Some(Limit::At(Nanos::from_secs(9)));
+    assert_eq!(with(&limited(9)), (Some(Attempts::ByTime), nine));
+    assert_eq!(with(&format!("{} {}", limited(4), limited(9))), (Some(Attempts::ByTime), nine));
+    // The near misses: one call without a limit, and none at all.
+    let endless = (Some(Attempts::Unbounded), Some(Limit::None));
+    assert_eq!(with(&format!("{} net::fetch(&http).await;", limited(9))), endless);
+    assert_eq!(with(""), endless);
+}
+
+#[test]
+fn what_limits_a_request_of_a_try_that_retries_by_itself_is_no_limit_of_that_try() {
+    let limited = "http.get(\"http://payments/\").timeout(std::time::Duration::from_secs(2)).send()";
+    let inner = format!("async fn inner(http: &reqwest::Client) -> Result<R, Failed> {{ {} }}", retry(limited));
+    let outer = format!("async fn outer(http: &reqwest::Client) -> Result<R, Failed> {{ {} }}", retry("inner(http)"));
+    let text = format!("{inner} {outer} fn main() {{}}");
+    let facts = read(&[("web/Cargo.toml", &package("web", "")), ("web/src/main.rs", &text)]);
+    let limit = |function: &str| {
+        let is_its =
+            |policy: &&Policy| policy.in_code.as_ref().is_some_and(|code| code.function.as_deref() == Some(function));
+        let policy =
+            facts.policies.iter().filter(|policy| policy.kind == PolicyKind::Loop).find(is_its).expect("a loop");
+        policy.attempt_timeout.known().copied()
+    };
+    assert_eq!((limit("inner"), limit("outer")), (Some(Limit::At(Nanos::from_secs(2))), None));
 }

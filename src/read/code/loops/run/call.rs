@@ -1,5 +1,6 @@
 //! Calls: what waits, what limits, what computes, what is followed; everything else is an operation.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::names::makes_variant;
@@ -7,7 +8,7 @@ use super::number::{Chance, Number};
 use super::value::{Code, Origins, Pause, Record, Series, Try, Type, Unknown, Val};
 use super::{Flow, Machine, Out, Outs, State, Step, Waited, one, origins};
 use crate::read::code::tree::{Arg, Exit, Id, Kind, Literal, Name, Sym, Unit};
-use crate::read::code::words::loops::{Clock, Wait, Wrapper, has};
+use crate::read::code::words::loops::{Clock, Limit, Wait, Wrapper, has};
 use crate::read::code::words::values::Operation;
 use crate::read::code::words::{last_of, lists};
 
@@ -69,8 +70,15 @@ impl Machine<'_> {
             if let Some(wait) = words.waits.of_path(path) {
                 return self.wait(unit, id, wait, state, &values);
             }
-            if words.limits.of_path(path).is_some() {
-                return self.limited_try(unit, id, state, &values);
+            if let Some(limit) = words.limits.of_path(path) {
+                let over = self.over_at(unit, id, limit, &state, &values);
+                let mut state = state;
+                if over.is_some() {
+                    self.choose(unit, &mut state, id, 1, &Unknown::of(Origins::CLOCK));
+                }
+                let mut outs = self.limited_try(unit, id, state, &values);
+                outs.extend(over);
+                return outs;
             }
             if let Some(clock) = words.clock.of_path(path) {
                 return one(state, self.clock(clock, &values));
@@ -246,6 +254,18 @@ impl Machine<'_> {
     }
 
     /// `timeout(limit, op())`: what it gives failed if the operation did or took too long.
+    /// The way on which the time that was set before the loop is over: the try is cut, as are all that would follow.
+    fn over_at(&self, unit: &Arc<Unit>, id: Id, limit: Limit, state: &State, values: &[Val]) -> Option<Out> {
+        let at = set_before(limit, values)?;
+        let time = Unknown { limit: at, ..Unknown::of(Origins::CLOCK) };
+        let mut state = state.clone();
+        self.choose(unit, &mut state, id, 0, &time);
+        let of = self.attempt(unit, id, values.get(1).and_then(|of| of.origin().heart), Origins::NOTHING);
+        state.decide(of, true);
+        let error = Unknown { heart: Some(of.heart), ..Unknown::of(Origins::ERROR.and(Origins::CLOCK)) };
+        Some(Out::value(state, Val::Bad(Val::Unknown(error).into())))
+    }
+
     fn limited_try(&self, unit: &Arc<Unit>, id: Id, mut state: State, values: &[Val]) -> Outs {
         self.note_try(unit, id, &mut state);
         let Some(inner) = values.get(1) else { return one(state, Val::unknown()) };
@@ -395,6 +415,15 @@ fn delay_among(values: &[Val]) -> Val {
         Some(delay @ Val::Number(_)) => delay.clone(),
         Some(other) => Val::Unknown(Unknown { from: other.origin().from.and(Origins::SCHEDULE), ..other.origin() }),
         None => Val::from(Origins::SCHEDULE),
+    }
+}
+
+/// The point in time that a limit was set to before the loop, as far from its start as is known; none if it is not set there.
+fn set_before(limit: Limit, values: &[Val]) -> Option<Option<Rc<Number>>> {
+    match (limit, values.first()?) {
+        (Limit::For, _) | (Limit::Until, Val::Moment(None)) => None,
+        (Limit::Until, Val::Moment(at)) => Some(at.clone()),
+        (Limit::Until, _) => Some(None),
     }
 }
 

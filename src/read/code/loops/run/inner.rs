@@ -95,14 +95,24 @@ impl Machine<'_> {
             };
             let mut state = out.state;
             let is_limit = matches!(value, Val::Pause(_));
+            // A wait that began before the loop is the limit of all tries.
+            let over = match &value {
+                Val::Pause(pause) if !self.unit.is_below(pause.node, self.target) => Some(pause.delay.as_number()),
+                _ => None,
+            };
             if contenders.len() > 1 {
-                self.choose(unit, &mut state, id, way, &value.origin());
+                let on = match over {
+                    Some(limit) => Unknown { limit: limit.cloned().map(Into::into), ..Unknown::of(Origins::CLOCK) },
+                    None => value.origin(),
+                };
+                self.choose(unit, &mut state, id, way, &on);
             }
             let values = match operation.filter(|_| is_limit) {
                 Some(limited) => {
                     state.decide(limited, true);
                     one(state, Val::Unit)
                 }
+                None if over.is_some() => one(state, Val::Unit),
                 None => self.awaited(unit, contender.on, state, value),
             };
             all.extend(self.then(values, |state, value| {

@@ -2,6 +2,7 @@
 //! waits that only look as if no try followed them.
 
 use super::{check, first, tell_all};
+use crate::facts::{Attempts, Limit, Nanos};
 
 /// Whether a loop is said to wait after its last try.
 fn waits_in_vain(body: &str) -> bool {
@@ -144,4 +145,44 @@ fn a_try_that_is_wrapped_is_one() {
     // The near misses: nothing ends them but the range.
     check(&[("a limit", &limited(""), "3 fixed 1s none"), ("a block", &block(""), "3 fixed 1s none")]);
     assert!(waits_in_vain(&limited("")) && waits_in_vain(&block("")));
+}
+
+#[test]
+fn a_limit_that_was_set_before_the_loop_ends_it() {
+    let body = |before: &str, tried: &str| format!("{before} loop {{ {tried} sleep(PAUSE).await; }}");
+    let deadline = "let deadline = Instant::now() + Duration::from_secs(12);";
+    let pinned = "let over = sleep(Duration::from_secs(15)); tokio::pin!(over);";
+    for (before, tried, seconds) in [
+        (
+            deadline,
+            "match timeout_at(deadline, get()).await { Ok(Ok(r)) => return Ok(r), Ok(Err(_)) => {} Err(_) => bail!(\"late\"), }",
+            Some(12),
+        ),
+        (deadline, "if let Ok(r) = timeout_at(deadline, get()).await? { return Ok(r); }", Some(12)),
+        ("", "if let Ok(r) = timeout_at(self.deadline, get()).await? { return Ok(r); }", None),
+        (
+            pinned,
+            "tokio::select! { _ = &mut over => bail!(\"late\"), r = get() => match r { Ok(r) => return Ok(r), Err(_) => {} } }",
+            Some(15),
+        ),
+        (
+            pinned,
+            "if let Ok(r) = get().await { return Ok(r); } tokio::select! { _ = &mut over => bail!(\"late\"), _ = sleep(PAUSE) => continue, }",
+            Some(15),
+        ),
+    ] {
+        let site = first(&body(before, tried));
+        assert_eq!(site.policy.attempts.known(), Some(&Attempts::ByTime), "{tried}");
+        let limit = seconds.map(|seconds| Limit::At(Nanos::from_secs(seconds)));
+        assert_eq!(site.policy.total.limit.known(), limit.as_ref(), "{tried}");
+    }
+    // The near misses: a limit of each try, and one that nobody leaves by.
+    for (before, tried) in [
+        ("", "let at = Instant::now() + PAUSE; if let Ok(Ok(r)) = timeout_at(at, get()).await { return Ok(r); }"),
+        (deadline, "if let Ok(Ok(r)) = timeout_at(deadline, get()).await { return Ok(r); }"),
+        ("", "tokio::select! { _ = sleep(PAUSE) => {} r = get() => match r { Ok(r) => return Ok(r), Err(_) => {} } }"),
+    ] {
+        let site = first(&body(before, tried));
+        assert_eq!(site.policy.attempts.known(), Some(&Attempts::Unbounded), "{tried}");
+    }
 }
