@@ -81,3 +81,26 @@ fn the_tries_of_an_sdk_stand_inside_of_a_loop_around_its_calls() {
     // Whatever is set elsewhere is not known.
     assert_eq!(read("shared_config().await"), ["? @2 in 1", "4 @3"]);
 }
+
+#[test]
+fn an_object_that_a_loop_asks_is_no_policy_beside_it() {
+    let head = "use std::time::Duration; struct Backoff { next: Duration } impl Backoff { fn new() -> Self { Self { next: Duration::from_millis(100) } }
+        fn next(&mut self) -> Duration { let delay = self.next; self.next = (self.next * 2).min(Duration::from_secs(3)); delay } }\n";
+    let read = |body: &str| {
+        let text = format!("{head}{body}");
+        told(&text, &policies(&[("tokio", "tokio", (1, 0, 0))], &text))
+    };
+    let looped = |asked: &str| {
+        format!(
+            "for n in 0..4 {{\n match get().await {{ Ok(v) => return Ok(v), Err(e) if n == 3 => return Err(e), Err(_) => tokio::time::sleep({asked}).await }} }} Err(E)"
+        )
+    };
+    let own = format!("async fn f() -> R {{ let mut backoff = Backoff::new();\n {} }}", looped("backoff.next()"));
+    assert_eq!(read(&own), ["4 @4"]);
+    // The near miss: a loop beside it that does not ask it.
+    let other = format!(
+        "async fn f() -> R {{ let mut backoff = Backoff::new();\n {} }}",
+        looped("Duration::from_secs(1)").replace("Err(E)", "g(backoff)")
+    );
+    assert_eq!(read(&other), ["? @3", "4 @4"]);
+}

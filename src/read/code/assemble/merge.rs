@@ -20,7 +20,39 @@ pub fn merge(unit: &Arc<Unit>, mut sites: Vec<Site>) -> Vec<Site> {
             None => merged.push(site),
         }
     }
-    adopt(unit, merged)
+    let mut merged = adopt(unit, merged);
+    let users: Vec<Id> = merged.iter().filter(|site| knows_its_tries(site)).map(|site| site.construct).collect();
+    merged.retain(|site| !is_object(site) || !users.iter().any(|user| is_used(unit, site.construct, *user)));
+    merged
+}
+
+/// Whether a site is an object that says how to try again, and nothing that does.
+fn is_object(site: &Site) -> bool {
+    site.from == Finder::Loops && site.is_described
+}
+
+/// Whether a site is a loop, or the call of a helper, whose tries are known: also those that an object counts for it.
+fn knows_its_tries(site: &Site) -> bool {
+    site.from == Finder::Loops && !site.is_described && site.policy.attempts.known().is_some()
+}
+
+/// Whether an object is used by something in the same function: it is made there, or in a local that is named there.
+fn is_used(unit: &Unit, object: Id, user: Id) -> bool {
+    if unit.is_below(object, user) {
+        return true;
+    }
+    let value = std::iter::once(object).chain(unit.around(object)).find_map(|id| match unit.kind(unit.parent(id)?) {
+        Kind::Let { names, value: Some(value), .. } if *value == id => Some(names),
+        _ => None,
+    });
+    let is_named = |names: &Vec<_>| {
+        let is_it = |id: Id| match unit.kind(id) {
+            Kind::Name(name) => name.full.is_none() && names.contains(&name.text),
+            _ => false,
+        };
+        unit.below(user).any(is_it)
+    };
+    unit.function_of(object) == unit.function_of(user) && value.is_some_and(is_named)
 }
 
 /// A layer whose policy is an object of the project's own knows what that object is known to do: where it is made beside, in the
@@ -28,8 +60,7 @@ pub fn merge(unit: &Arc<Unit>, mut sites: Vec<Site>) -> Vec<Site> {
 fn adopt(unit: &Unit, mut sites: Vec<Site>) -> Vec<Site> {
     let is_beside = |one: &Site, other: &Site| unit.function_of(one.construct) == unit.function_of(other.construct);
     let mut adopted: Vec<Id> = Vec::new();
-    let objects: Vec<Site> =
-        sites.iter().filter(|site| site.from == Finder::Loops && site.is_described).cloned().collect();
+    let objects: Vec<Site> = sites.iter().filter(|site| is_object(site)).cloned().collect();
     for layer in sites.iter_mut().filter(|site| site.from == Finder::Catalogue) {
         let is_its = |object: &&Site| layer.uses.contains(&object.policy.span) && is_beside(layer, object);
         if layer.policy.attempts.known().is_some() {

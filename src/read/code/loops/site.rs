@@ -246,6 +246,8 @@ impl Candidate<'_> {
                 };
                 let ending = match value {
                     _ if is_error => (Exhausted::Error, None),
+                    // Success with anything in it may say there that nothing was done.
+                    Some(Val::Good(inner)) if returns_result && **inner != Val::Unit => (Exhausted::Unknown, None),
                     Some(Val::Good(_)) if returns_result => {
                         let at = out.state.exit.map(|exit| self.unit.span(exit)).or_else(|| self.last_value());
                         (Exhausted::Dropped, at)
