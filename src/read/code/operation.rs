@@ -10,6 +10,7 @@
 mod address;
 pub(super) mod client;
 mod key;
+mod makers;
 mod receiver;
 mod request;
 pub(super) mod scene;

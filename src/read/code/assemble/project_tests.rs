@@ -253,3 +253,30 @@ fn what_limits_a_request_of_a_try_that_retries_by_itself_is_no_limit_of_that_try
     };
     assert_eq!((limit("inner"), limit("outer")), (Some(Limit::At(Nanos::from_secs(2))), None));
 }
+
+#[test]
+fn a_client_that_is_handed_about_tries_where_its_requests_are_made() {
+    let head = "use reqwest_middleware::{ClientBuilder, ClientWithMiddleware}; use reqwest_retry::{RetryTransientMiddleware, policies::ExponentialBackoff};
+        fn client() -> ClientWithMiddleware { let policy = ExponentialBackoff::builder().build_with_max_retries(3);
+        ClientBuilder::new(reqwest::Client::new()).with(RetryTransientMiddleware::new_with_policy(policy)).build() }";
+    let with = |rest: &str| {
+        let text = format!("{head} {rest} fn main() {{}}");
+        let package = package("web", "reqwest-middleware = \"0.4\"\nreqwest-retry = \"0.8\"\n");
+        edges(&read(&[("web/Cargo.toml", &package), ("web/src/main.rs", &text)]))
+    };
+    let tried = |client: &str| retry(&format!("{client}.get(\"http://payments/\").send()"));
+    let argument = format!(
+        "async fn get(http: &ClientWithMiddleware) -> Result<R, Failed> {{ {} }} async fn a() {{ let c = client(); get(&c).await; }}",
+        tried("http")
+    );
+    assert_eq!(with(&argument), ["web -> payments 3*4"]);
+    let field = format!(
+        "struct Api {{ http: ClientWithMiddleware }} impl Api {{ fn new() -> Self {{ Self {{ http: client() }} }}
+         async fn get(&self) -> Result<R, Failed> {{ {} }} }}",
+        tried("self.http")
+    );
+    assert_eq!(with(&field), ["web -> payments 3*4"]);
+    // The near miss: another client.
+    let other = argument.replace("let c = client();", "let c = plain();");
+    assert_eq!(with(&other), ["web -> payments 3"]);
+}

@@ -7,6 +7,7 @@ use super::scene::Scene;
 use crate::read::code::project::Project;
 use crate::read::code::tree::{Id, Kind, Place, Unit};
 use crate::read::code::words::Words;
+use crate::source::Span;
 
 /// Chains of methods are followed so far.
 const LONGEST: usize = 64;
@@ -15,9 +16,10 @@ const LONGEST: usize = 64;
 pub(in crate::read::code) fn requests_on(project: &Project, unit: &Arc<Unit>, constructs: &[Id]) -> Vec<Vec<Id>> {
     let mut found = vec![Vec::new(); constructs.len()];
     let reader = Reader { project, words: Words::of(unit.language) };
-    let mut by_id: Vec<(Id, usize)> = constructs.iter().enumerate().map(|(at, id)| (*id, at)).collect();
-    by_id.sort_unstable();
-    if by_id.is_empty() {
+    // By where they stand: a function that hands one on may have been parsed by itself.
+    let mut by_span: Vec<(Span, usize)> = constructs.iter().enumerate().map(|(at, id)| (unit.span(*id), at)).collect();
+    by_span.sort_unstable();
+    if by_span.is_empty() {
         return found;
     }
     for (id, node) in unit.ids() {
@@ -26,42 +28,23 @@ pub(in crate::read::code) fn requests_on(project: &Project, unit: &Arc<Unit>, co
             continue;
         }
         let scene = Scene::new(Place { unit: Arc::clone(unit), id });
-        let made = spine(unit, &scene.at(*on).resolve(project));
-        let meant = made.iter().find_map(|part| {
-            let first = by_id.partition_point(|(construct, _)| construct < part);
-            by_id.get(first).filter(|(construct, _)| construct == part)
-        });
-        let Some((construct, _)) = meant.copied() else { continue };
         if reader.request(&scene).is_none() {
             continue;
         }
+        let made = reader.makers(&scene.at(*on));
+        let meant = made.iter().map(|part| part.place.span()).find_map(|part| {
+            let first = by_span.partition_point(|(construct, _)| *construct < part);
+            by_span.get(first).filter(|(construct, _)| *construct == part)
+        });
+        let Some((construct, _)) = meant.copied() else { continue };
         let whole = whole(unit, id);
-        for (_, at) in by_id.iter().filter(|(other, _)| *other == construct) {
+        for (_, at) in by_span.iter().filter(|(other, _)| *other == construct) {
             if let Some(requests) = found.get_mut(*at).filter(|requests| requests.last() != Some(&whole)) {
                 requests.push(whole);
             }
         }
     }
     found
-}
-
-/// The nodes of a chain of methods, the last first; none of another unit.
-fn spine(unit: &Arc<Unit>, scene: &Scene) -> Vec<Id> {
-    let mut parts = Vec::new();
-    let mut at = scene.place.id;
-    if !Arc::ptr_eq(unit, &scene.place.unit) {
-        return parts;
-    }
-    for _ in 0..LONGEST {
-        parts.push(at);
-        at = match unit.kind(at) {
-            Kind::Method { on, .. } => *on,
-            Kind::Await(of) => *of,
-            Kind::Branch { on: Some(on), .. } => *on,
-            _ => break,
-        };
-    }
-    parts
 }
 
 /// The whole of what is done with what a node begins: `client.get(url).send().await`.

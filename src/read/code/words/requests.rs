@@ -38,6 +38,8 @@ pub struct RequestWords {
     pub timeouts: Vec<String>,
     /// Methods that turn the status of an answer into an error.
     pub status_errors: Vec<String>,
+    /// Functions of a type that make one.
+    pub constructors: Vec<String>,
     /// Methods of clients that give every answer as one, whatever its status, and those that read one: what they fail by is that
     /// there is no answer.
     pub exchanges: Vec<String>,
