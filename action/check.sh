@@ -105,5 +105,6 @@ fi
 output status "$status"
 output findings "$findings"
 output errors "$errors"
-output worst-path "$(sed -n -e '/^Worst path: /{' -e 's///p' -e q -e '}' "$work/said.txt")"
+# The summary names the environment, if there is one: `Worst path in prod: …`.
+output worst-path "$(sed -n -e '/^Worst path\( in [^:]*\)\{0,1\}: /{' -e 's///p' -e q -e '}' "$work/said.txt")"
 output sarif-file "$sarif"

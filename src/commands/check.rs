@@ -41,7 +41,7 @@ pub fn run(args: &Check) -> Result<bool, Failure> {
     let report = Report { entries, sources: &world.sources, summary: &summary, show_suppressed: args.terminal.verbose };
     formats::write(&report, args)?;
     if !args.terminal.quiet {
-        screen::print_to_stderr(&summary.text(Some(started.elapsed()), screen::stderr_look()));
+        screen::print_to_stderr(&summary.text(Some(started.elapsed()), screen::line_look()));
     }
     Ok(args.fail_on.level().is_none_or(|level| counts.at_least(level) == 0))
 }

@@ -55,6 +55,12 @@ pub fn stderr_look() -> Look {
     Look { colour: AutoStream::choice(&stderr) != ColorChoice::Never, width: width(stderr.is_terminal(), WIDEST) }
 }
 
+/// How lines on standard error look that are searched for in logs: only a terminal breaks them.
+pub fn line_look() -> Look {
+    let look = stderr_look();
+    if std::io::stderr().is_terminal() { look } else { Look { width: usize::MAX, ..look } }
+}
+
 /// Writes text for people to standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
     let stdout = std::io::stdout();
@@ -118,10 +124,7 @@ pub fn say(line: &str) {
 /// A text that begins `hang` columns from the left or less: on a terminal wrapped, its further lines indented by as many;
 /// elsewhere on one line, where it can be searched for.
 pub fn fitted(body: &str, hang: usize) -> String {
-    if !std::io::stderr().is_terminal() {
-        return body.to_owned();
-    }
-    text::wrap(body, width(true, WIDEST).saturating_sub(hang)).join(&format!("\n{:hang$}", ""))
+    text::wrap(body, line_look().width.saturating_sub(hang)).join(&format!("\n{:hang$}", ""))
 }
 
 /// What could not be read: `check` has a finding for each, a table has nothing.

@@ -256,3 +256,20 @@ fn colours_of_the_workflow_do_not_reach_the_outputs() {
     assert!(done.outputs["worst-path"].starts_with("gateway ×3"));
     assert!(!done.log.contains('\u{1b}'));
 }
+
+/// The whole path, however long, of whichever environment.
+#[test]
+fn the_worst_path_is_told_whole() {
+    let mut text = String::from("services:\n");
+    for at in 0..5 {
+        let call = format!("{{ to: a-service-with-a-long-name-{}, retry: {{ attempts: 2, backoff: none }} }}", at + 1);
+        text += &format!("  a-service-with-a-long-name-{at}: {{ environment: prod, calls: [{call}] }}\n");
+    }
+    let folder = Folder::new("action-long", &[("workspace/services.yaml", text.as_str())]);
+    let mut job = Job::new(&folder);
+    job.variables.insert("COLUMNS", "60".into());
+    let path: Vec<String> = (0..5).map(|at| format!("a-service-with-a-long-name-{at} ×2")).collect();
+    let told = format!("{} → a-service-with-a-long-name-5 = 32 requests for one (overload)", path.join(" → "));
+    let done = job.run();
+    assert_eq!(done.outputs["worst-path"], told, "{}", done.log);
+}
