@@ -266,6 +266,10 @@ fn one_that_lies_in_a_tree_is_read_as_nothing() {
     let run = folder.run(&["policies", "--format", "json", "payments"]);
     let policies: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(policies["policies"].as_array().unwrap().len(), 1);
+    assert_eq!(run.stderr, "note: payments/facts.json is not read: facts are read where they are named one by one\n");
+    std::fs::copy(folder.path("payments.json"), folder.path("payments/more.json")).unwrap();
+    let run = folder.run(&["check", "payments"]);
+    assert!(run.stderr.contains("note: payments/facts.json and 1 more are not read"), "{}", run.stderr);
     // What leaves out other files leaves out these.
     std::fs::write(folder.path(".retrylintignore"), "payments.json\n").unwrap();
     let run = folder.run(&["check", "payments.json"]);

@@ -108,7 +108,10 @@ fn judge(candidate: Candidate, contents: Contents, settings: &ScanSettings) -> L
             let kind = kind.unwrap_or_else(|| place::kind_by_shape(&text));
             if kind == FileKind::Json && recorded::is_one(&text) {
                 // One that nobody named describes again what lies around it.
-                let recorded = named.then(|| recorded::read(&shown, &text)).transpose();
+                if !named {
+                    return Looked::left_out(shown, LeftOutBy::Facts);
+                }
+                let recorded = recorded::read(&shown, &text).map(Some);
                 return Looked { recorded, ..Looked::new(None, 0, None) };
             }
             let bytes = text.len() as u64;

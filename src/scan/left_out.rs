@@ -31,6 +31,8 @@ pub enum LeftOutBy {
     IgnoreFile(String, String),
     /// It is written in a language that is not read.
     Language(Cow<'static, str>),
+    /// It holds facts that describe again what lies around it, or something else.
+    Facts,
     /// Its name ends like nothing that is read, and what it holds is nothing that is known.
     Unknown,
     /// Standard input that looks like Rust, whose facts rest on where in a package it stands.
@@ -51,11 +53,12 @@ impl LeftOut {
     }
 }
 
-/// Of many files in one language, a tool that names every file wants to hear one line.
+/// Of many files in one language, or of facts, a tool that names every file wants to hear one line.
 pub fn folded(all: Vec<LeftOut>) -> Vec<LeftOut> {
     let mut folded: Vec<LeftOut> = Vec::with_capacity(all.len());
     for one in all {
-        let is_same = |known: &&mut LeftOut| matches!(one.by, LeftOutBy::Language(_)) && known.by == one.by;
+        let is_one_of_many = matches!(one.by, LeftOutBy::Language(_) | LeftOutBy::Facts);
+        let is_same = |known: &&mut LeftOut| is_one_of_many && known.by == one.by;
         match folded.iter_mut().find(is_same) {
             Some(known) => known.more += 1,
             None => folded.push(one),
@@ -83,6 +86,7 @@ impl std::fmt::Display for LeftOutBy {
             LeftOutBy::Include => write!(f, "no pattern of `include` in retrylint.toml takes it"),
             LeftOutBy::IgnoreFile(pattern, file) => write!(f, "{file} has `{pattern}`"),
             LeftOutBy::Language(name) => write!(f, "{name} is not read yet; Rust, YAML, JSON and TOML are"),
+            LeftOutBy::Facts => f.write_str("facts are read where they are named one by one"),
             LeftOutBy::Unknown => {
                 write!(f, "neither its name nor what it holds is YAML, JSON, TOML or Rust that is known here")
             }

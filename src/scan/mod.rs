@@ -236,6 +236,7 @@ pub fn scan(settings: &ScanSettings) -> Result<Scan, ScanError> {
         kept.extend(looked.kept);
         recorded.extend(looked.recorded?);
     }
+    counts.left_out = left_out::folded(counts.left_out);
     let scan = pool.install(|| put_together(kept, code, counts, settings, &environments));
     Ok(if recorded.is_empty() { scan } else { recorded::join(scan, recorded) })
 }

@@ -12,7 +12,7 @@ use ignore::gitignore::Gitignore;
 use ignore::{Match, WalkBuilder, WalkState};
 
 use super::globs::Globs;
-use super::left_out::{LeftOut, LeftOutBy, folded};
+use super::left_out::{LeftOut, LeftOutBy};
 use super::{ScanError, ScanSettings, contents, place};
 use crate::facts::words::in_words;
 use crate::facts::{FileKind, Role};
@@ -121,7 +121,7 @@ pub fn walk(settings: &ScanSettings, include: &Globs, exclude: &Globs) -> Result
         found.retain(|file| seen.insert(file.path.canonicalize().unwrap_or_else(|_| file.path.clone())));
     }
     found.sort_by(|a, b| a.shown.cmp(&b.shown));
-    Ok(Walked { candidates: found, left_out: folded(left_out), unread })
+    Ok(Walked { candidates: found, left_out, unread })
 }
 
 /// The files of code below a folder that nobody named: what is scanned may refer to what stands in them.
