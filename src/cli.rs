@@ -196,9 +196,9 @@ pub struct Facts {
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// The rule's id
+    /// The rule's id; `retrylint rules` lists them
     #[arg(value_name = "RULE")]
-    pub rule: String,
+    pub rule: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -397,7 +397,10 @@ fn class(text: &str) -> Result<Class, String> {
     Class::parse(text).ok_or_else(|| {
         let nearest = did_you_mean(text, Class::ALL.iter().map(|class| class.name()));
         let hint = nearest.map_or_else(
-            || "an HTTP status from 400 on, a gRPC code, or a class such as `overload`".into(),
+            || {
+                let names: Vec<&str> = Class::ALL.iter().map(|class| class.name()).collect();
+                format!("there are {}, HTTP statuses from 400 on and gRPC codes", list(&names))
+            },
             |name| format!("did you mean `{name}`?"),
         );
         format!("no failure class is called `{text}`; {hint}")

@@ -10,8 +10,12 @@ use crate::cli::{Explain, unknown_rule};
 
 /// Prints it.
 pub fn run(args: &Explain) -> Result<bool, Failure> {
-    let Some(rule) = rules::find(&args.rule) else {
-        return Err(Failure::Said(unknown_rule(&args.rule), None));
+    let Some(name) = &args.rule else {
+        let help = "`retrylint rules` lists them: `retrylint explain retry-amplification`";
+        return Err(Failure::Said("which rule is to be explained is not said".into(), Some(help.into())));
+    };
+    let Some(rule) = rules::find(name) else {
+        return Err(Failure::Said(unknown_rule(name), None));
     };
     let meta = rule.meta();
     let levels: Vec<&str> = meta.levels.iter().copied().map(Severity::name).collect();

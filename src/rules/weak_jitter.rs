@@ -2,7 +2,7 @@
 
 use super::view::policies;
 use super::{Findings, advice, delay_advice};
-use crate::facts::{Nanos, Purpose, words};
+use crate::facts::{Dialect, Nanos, Purpose, words};
 use crate::graph::System;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
@@ -31,7 +31,12 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         draft
             .about(id, policy)
             .label(text)
-            .help(format!("let the random part grow with the delay: {}", delay_advice::jitter(policy)));
+            .help(match policy.dialect {
+                Dialect::Istio | Dialect::Envoy | Dialect::Code => {
+                    "let the random part grow with the delay: half of each delay, for example".to_owned()
+                }
+                _ => format!("let the random part grow with the delay: {}", delay_advice::jitter(policy)),
+            });
         if jitter.plus > Nanos::ZERO
             && let Some(first) = policy.delay(1)
         {

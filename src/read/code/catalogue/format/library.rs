@@ -188,7 +188,8 @@ fn resolve(node: Node<'_>, library: &mut Library, faults: &mut Faults) {
             for (text, at) in texts(&entry, "", &mut ignored) {
                 let path = path(text);
                 let mut known = library.roots.iter().chain(library.aliases.iter().map(|(alias, _)| alias));
-                if !known.any(|root| super::is_within(&path, root)) {
+                // Without any root, that is what is told.
+                if !library.roots.is_empty() && !known.any(|root| super::is_within(&path, root)) {
                     let roots: Vec<&str> = library.roots.iter().map(|root| &**root).collect();
                     let help = format!("paths here begin with {}", quoted(&roots));
                     faults.add(at.span(), format!("`{text}` lies under no root"), Some(help));
