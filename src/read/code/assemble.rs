@@ -58,14 +58,14 @@ pub fn facts(project: &Project, unit: &Arc<Unit>, sites: Vec<Site>, directives: 
     facts
 }
 
-/// A try of a loop that is one request on a client lasts no longer than that client lets it. Of a client that tries again by
+/// A try that is one request on a client lasts no longer than that client lets it. Of a client that tries again by
 /// itself, the limit is that of its own tries, and none of those around them.
 fn limit_tries(sites: &[Site], policies: &mut [Policy]) {
     let mut inner: HashMap<PolicyId, Vec<usize>> = HashMap::new();
     for (at, policy) in policies.iter().enumerate() {
         inner.entry(policy.inside.unwrap_or(PolicyId(u32::MAX))).or_default().push(at);
     }
-    for (at, site) in sites.iter().enumerate().filter(|(_, site)| site.from == Finder::Loops) {
+    for (at, site) in sites.iter().enumerate() {
         let Some([only]) = inner.get(&PolicyId(at as u32)).map(Vec::as_slice) else { continue };
         let (Some(client), Some(policy)) = (sites.get(*only), policies.get(*only)) else { continue };
         if policy.kind != PolicyKind::TimeLimit || client.operations.len() != 1 || site.is_described {
@@ -77,8 +77,9 @@ fn limit_tries(sites: &[Site], policies: &mut [Policy]) {
             // Nobody says how long the other one is, which may be the smaller.
             (None, _) if outer.attempt_timeout.is_written() => false,
             (Some(own), Some(limit)) => limit < own,
-            (None, Some(Limit::At(_))) => true,
-            (_, None | Some(Limit::None)) => false,
+            // Nothing else was seen to limit it.
+            (None, Some(_)) => true,
+            (_, None) => false,
         };
         if is_nearer {
             outer.attempt_timeout = limit;

@@ -160,8 +160,7 @@ fn a_try_that_is_one_request_lasts_as_long_as_the_smallest_limit_lets_it() {
         (client(3), own, at(1)),
         (client(1), around(5), at(1)),
         (client(5), around(1), at(1)),
-        // That there is none is told of the client.
-        ("reqwest::Client::new()".to_string(), plain.to_string(), None),
+        ("reqwest::Client::new()".to_string(), plain.to_string(), Some(Limit::None)),
         // Two requests take as long as both.
         (client(3), format!("async {{ {plain}.await; {plain}.await }}"), None),
     ] {
