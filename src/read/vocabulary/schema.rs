@@ -55,7 +55,7 @@ pub const DURATION: &str = concat!(
 /// A rate.
 pub const RATE: &str = r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*/\s*(s|sec|second|m|min|minute|h|hour)\s*$";
 const SHARE: &str = r"^\s*(0*100(\.0*)?|0*[0-9]{1,2}(\.[0-9]*)?|\.[0-9]+)\s*%\s*$";
-const SIZE: &str = r"^\s*0*[1-9][0-9]*\s*[kKmMgG]?[iI]?[bB]\s*$";
+const SIZE: &str = r"^\s*0*[1-9][0-9]*\s*([kKmMgG][iI]?)?[bB]\s*$";
 const DATE: &str = concat!(
     "^[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])",
     "|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|[12][0-9]))$",
@@ -104,9 +104,12 @@ impl Schema {
             Is::IstioVersion => plain(text(r"^\s*1(\.[0-9]+)+\s*$"), all),
             Is::TomlFile => plain(text(r"\.toml\s*$"), all),
             Is::Reason => plain(text(r"[\p{L}\p{N}]"), all),
-            Is::Host => self.shared("host", text(HOST), all),
+            Is::Host => self.shared("host", told("`name`, `name.namespace`, or any host.", text(HOST)), all),
             Is::Class => self.shared("class", class(), all),
-            Is::Rule => plain(json!({ "enum": rules::ALL.iter().map(|rule| rule.id).collect::<Vec<_>>() }), all),
+            Is::Rule => {
+                let ids: Vec<&str> = rules::ALL.iter().map(|rule| rule.id).collect();
+                self.shared("rule", told("The id of a rule.", json!({ "enum": ids })), all)
+            }
             Is::Text(_) => {
                 all.push(text(TEXT));
                 true
@@ -267,7 +270,7 @@ pub fn told(about: &str, mut schema: Value) -> Value {
 }
 
 /// A failure class in each of its spellings.
-pub fn class() -> Value {
+fn class() -> Value {
     let codes: Vec<&str> = Class::CODES.into_iter().filter(|code| Class::parse(code).is_some()).collect();
     told(
         "A failure class, an HTTP status or a gRPC code.",

@@ -7,7 +7,7 @@ use super::keys::CLAUSE;
 use super::targets::{Kind, Target};
 use super::values::SETS;
 use super::versions::KINDS;
-use crate::read::vocabulary::schema::{self, RATE, Schema, TEXT, any_of, class, reference, sentence, text, told};
+use crate::read::vocabulary::schema::{self, RATE, Schema, TEXT, any_of, reference, sentence, text, told};
 use crate::read::vocabulary::{Is, Key, Need, Table};
 
 const VERSION: &str = r"[0-9]+(\.[0-9]+){0,2}";
@@ -38,6 +38,7 @@ pub fn define(schema: &mut Schema) {
                 one_or_more("clause"),
             ),
         ),
+        ("failures", failures()),
         ("measure", json!({ "type": "object" })),
         ("expected", expected),
         ("expect", one_or_more("expected")),
@@ -115,7 +116,7 @@ fn value(kind: Kind) -> Value {
     match kind {
         Kind::Schedule => all.push(list(of(Kind::Time))),
         Kind::Methods => all.push(list(of(Kind::Text))),
-        Kind::Predicate => all.push(list(failures())),
+        Kind::Predicate => all.push(list(reference("failures"))),
         _ => {}
     }
     all.push(json!({
@@ -173,7 +174,7 @@ fn literals(kind: Kind) -> Vec<Value> {
         Kind::Time | Kind::Limit | Kind::Added => vec![json!({ "const": 0 }), text(schema::DURATION)],
         Kind::Floor => vec![json!({ "const": 0 }), text(RATE), text(r"^\s*[0-9]+\s*in flight\s*$")],
         Kind::Switch => vec![json!({ "type": "boolean" })],
-        Kind::Predicate => vec![failures()],
+        Kind::Predicate => vec![reference("failures")],
         Kind::Text => vec![text(r"^\s*[^\s$]")],
         Kind::Any => vec![json!({ "type": ["number", "boolean"] }), text(r"^\s*[^\s$]")],
         _ => Vec::new(),
@@ -196,7 +197,7 @@ fn literals(kind: Kind) -> Vec<Value> {
 /// A set of failure classes, or one of them.
 fn failures() -> Value {
     let sets: Vec<&str> = SETS.iter().map(|(name, _)| *name).collect();
-    any_of(vec![json!({ "enum": sets }), class()])
+    told("A failure class, or several that have a name.", any_of(vec![json!({ "enum": sets }), reference("class")]))
 }
 
 /// Tables that have no place of their own among the tables of keys: what a clause says, the parts of values, what an example
