@@ -11,8 +11,19 @@ use super::{Is, Key, Need, Table};
 pub struct Excuse {
     /// Why they cannot agree.
     pub why: &'static str,
+    /// Who takes it.
+    pub taken: By,
     /// Whether it is about this: the table's name, the key, what is written there.
     pub holds: fn(&str, &str, &Value) -> bool,
+}
+
+/// Who takes a value that the other does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The reader.
+    Reader,
+    /// The schema.
+    Schema,
 }
 
 /// A reader beside its schema.
@@ -25,15 +36,16 @@ pub struct Agreement<'a> {
     pub excuses: &'a [Excuse],
 }
 
-/// Whether something is an address, or has one as a name or item: never a name of a service.
-pub fn is_address(written: &Value) -> bool {
+/// Whether an address, or several, stand where a service is named: none of them is a name.
+pub fn is_address(key: &str, written: &Value) -> bool {
     let is = |text: &str| text.matches(':').count() > 1 || text == "localhost" || text == "10.0.0.1";
-    match written {
+    let is_there = match written {
         Value::String(text) => is(text),
-        Value::Array(items) => items.iter().any(is_address),
+        Value::Array(items) => items.iter().any(|item| item.as_str().is_some_and(is)),
         Value::Object(map) => map.keys().any(|key| is(key)),
         _ => false,
-    }
+    };
+    is_there && ["services", "calls", "from", "to", "aliases"].contains(&key)
 }
 
 /// What was found.
@@ -76,12 +88,13 @@ impl Agreement<'_> {
             if says == reads {
                 return;
             }
-            match self.excuses.iter().find(|excuse| (excuse.holds)(table.name, key, written)) {
+            let taken = if says { By::Schema } else { By::Reader };
+            let is_it = |excuse: &&Excuse| excuse.taken == taken && (excuse.holds)(table.name, key, written);
+            match self.excuses.iter().find(is_it) {
                 Some(excuse) => _ = found.excused.insert(excuse.why),
-                None => {
-                    let who = if says { "only the schema takes" } else { "only the reader takes" };
-                    found.differences.push(format!("{who} `{key}` of {}: {written} in {file}", table.name));
-                }
+                None => found
+                    .differences
+                    .push(format!("taken by {taken:?}: `{key}` of {}: {written} in {file}", table.name)),
             }
         };
         let whole = Value::Object(minimal(table, &[], true));
