@@ -462,10 +462,9 @@ mod tests {
             assert!(long.contains(&format!("\n{heading}\n")), "{heading}");
         }
         // Every key that there is, so that the help does not fall behind.
-        use retrylint::config::{CALL_KEYS, LIMIT_KEYS, SCAN_KEYS, TOP_KEYS};
-        let keys = LIMIT_KEYS.iter().chain(SCAN_KEYS).chain(TOP_KEYS).chain(CALL_KEYS.iter().take(2));
-        for key in keys {
-            assert!(long.contains(key), "{key}");
+        use retrylint::config::keys::{LIMITS, SCAN, TOP};
+        for key in [&LIMITS, &SCAN, &TOP].into_iter().flat_map(|table| table.keys()) {
+            assert!(long.contains(key.name), "{}", key.name);
         }
         for name in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "SOURCE_DATE_EPOCH"] {
             assert!(long.contains(name), "{name}");

@@ -31,8 +31,8 @@ pub fn settings(facts: &Facts, systems: &[System<'_>]) -> (String, usize, usize)
     let environments: BTreeSet<&Arc<str>> = facts.files.iter().filter_map(|file| file.environment.as_ref()).collect();
     let is_istio = facts.policies.iter().any(|policy| policy.dialect == Dialect::Istio);
     let mut out = String::from(HEAD);
-    for (table, keys) in DEFAULTS {
-        match *table {
+    for (name, table) in DEFAULTS {
+        match name {
             "scan" => out.push_str("\n# What is read. Patterns are relative to this file.\n[scan]\n"),
             "limits" => out.push_str("\n# From where on something is too much.\n[limits]\n"),
             _ if is_istio => out.push_str(
@@ -40,7 +40,9 @@ pub fn settings(facts: &Facts, systems: &[System<'_>]) -> (String, usize, usize)
             ),
             _ => continue,
         }
-        keys.iter().for_each(|(key, value)| out.push_str(&format!("#{key} = {value}\n")));
+        for (key, value) in table.defaults() {
+            out.push_str(&format!("#{} = {value} # {}\n", key.name, key.about));
+        }
     }
     out.push_str(RULES);
     out.push_str(&environments_text(&environments));

@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod documentation_tests;
 mod find;
-mod keys;
+pub mod keys;
 mod layers;
 #[cfg(test)]
 mod layers_tests;
@@ -24,12 +24,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use find::{FILE_NAME, find};
-pub use keys::{
-    CALL_KEYS, DEFAULTS, DIALECT_KEYS, ENVIRONMENT_KEYS, ISTIO_KEYS, LIMIT_KEYS, PER_PATH_KEYS, RULE_LEVELS, SCAN_KEYS,
-    TOP_KEYS, bare, quoted,
-};
+pub use keys::{DEFAULTS, bare, quoted};
 pub use layers::Layer;
-pub use sections::{ACCEPT_KEYS, LIBRARY_KEYS, SERVICE_KEYS, SHAPE_KEYS, WHEN_KEYS, clause_keys};
 pub use settings::{Setting, WrittenAt};
 
 /// One thing that is wrong with a retrylint.toml: where, what, and what would be right.

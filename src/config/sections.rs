@@ -4,24 +4,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::keys::{
-    CALL_KEYS, DIALECT_KEYS, ENVIRONMENT_KEYS, ISTIO_KEYS, LIMIT_KEYS, PER_PATH_KEYS, SCAN_KEYS, TOP_KEYS,
-};
+use super::keys::{self, BASELINE, LEVEL};
 use super::{Config, ConfigError, Environment, PerPath, RuleLevel};
-use crate::facts::{CallSource, Evidence, Facts, Host, Nanos, Service, ServiceRef, ServiceSource};
-use crate::finding::Severity;
-/// Keys of `[[library]]`, of its shapes, and of what they say of some versions.
-pub use crate::read::code::catalogue::format::{LIBRARY_KEYS, SHAPE_KEYS, WHEN_KEYS, clause_keys};
+use crate::facts::{CallSource, Evidence, Facts, Host, Service, ServiceRef, ServiceSource};
 use crate::read::code::catalogue::format::{Origin, library};
 use crate::read::data::toml;
 use crate::read::data::tree::{Entry, Node};
-/// Keys of a service: those of a manifest, but for its calls.
-pub use crate::read::manifests::services::{ACCEPT_KEYS, OWN_KEYS as SERVICE_KEYS};
 use crate::read::manifests::services::{CallFields, service_field};
 use crate::read::vocabulary::values::{
-    DURATION, SHARE, SWITCH, TEXT, TEXTS, TIMES, duration, share, switch, text, times, whole,
+    DURATION, ISTIO_VERSION, SHARE, SIZE, SWITCH, TEXT, TEXTS, TIME, TIMES, TOML_FILE, TRIES, named,
 };
-use crate::read::vocabulary::{Faults, fields, plain, texts};
+use crate::read::vocabulary::{Faults, Kind, fields, plain, texts};
 use crate::scan::Globs;
 use crate::source::{FileId, Span};
 
@@ -96,11 +89,9 @@ impl<'r> Reader<'r> {
     fn document(&mut self, document: Node<'_>) {
         for entry in fields(document) {
             match entry.key {
-                "extend" => {
-                    plain(&entry, "the path of a retrylint.toml", &mut self.faults, path);
-                }
+                "extend" => _ = plain(&entry, TOML_FILE, &mut self.faults),
                 "baseline" => {
-                    let file = plain(&entry, "the path of a baseline", &mut self.faults, path);
+                    let file = plain(&entry, BASELINE, &mut self.faults);
                     self.config.baseline = file.map(|path| self.folder.join(&*path)).or(self.config.baseline.take());
                 }
                 "scan" => self.table(&entry, Self::scan),
@@ -115,7 +106,7 @@ impl<'r> Reader<'r> {
                 "calls" => self.tables(&entry, Self::call),
                 "environment" => self.tables(&entry, Self::environment),
                 "library" => self.tables(&entry, Self::library),
-                _ => self.faults.unknown_key(&entry, "retrylint.toml", TOP_KEYS),
+                _ => self.faults.unknown(&entry, &keys::TOP),
             }
         }
     }
@@ -139,40 +130,25 @@ impl<'r> Reader<'r> {
         match field.key {
             "include" => self.config.scan.include = self.globs(field),
             "exclude" => self.config.scan.exclude = self.globs(field),
-            "follow-ignore-files" => {
-                if let Some(follow) = plain(field, SWITCH, &mut self.faults, switch) {
-                    self.config.scan.follow_ignore_files = follow;
-                }
-            }
-            "max-file-size" => {
-                let expected = "a size above zero such as `\"10 MB\"`, or a number of bytes";
-                if let Some(size) = plain(field, expected, &mut self.faults, |node| size(node).filter(|size| *size > 0))
-                {
-                    self.config.scan.max_file_size = size;
-                }
-            }
-            _ => self.faults.unknown_key(field, "`[scan]`", SCAN_KEYS),
+            "follow-ignore-files" => set(&mut self.config.scan.follow_ignore_files, field, SWITCH, &mut self.faults),
+            "max-file-size" => set(&mut self.config.scan.max_file_size, field, SIZE, &mut self.faults),
+            _ => self.faults.unknown(field, &keys::SCAN),
         }
     }
 
     fn limit(&mut self, field: &Entry<'_>) {
         let limits = &mut self.config.limits;
         let faults = &mut self.faults;
-        fn set<T>(slot: &mut T, value: Option<T>) {
-            if let Some(value) = value {
-                *slot = value;
-            }
-        }
         match field.key {
-            "max-attempts" => set(&mut limits.max_attempts, plain(field, TRIES, faults, tries)),
-            "max-attempts-job" => set(&mut limits.max_attempts_job, plain(field, TRIES, faults, tries)),
-            "max-amplification" => set(&mut limits.max_amplification, plain(field, TIMES, faults, times)),
-            "error-amplification" => set(&mut limits.error_amplification, plain(field, TIMES, faults, times)),
-            "max-backoff" => set(&mut limits.max_backoff, plain(field, SOME_TIME, faults, some_time)),
-            "max-total-wait" => set(&mut limits.max_total_wait, plain(field, SOME_TIME, faults, some_time)),
-            "min-jitter" => set(&mut limits.min_jitter, plain(field, SHARE, faults, share)),
-            "min-jitter-delay" => set(&mut limits.min_jitter_delay, plain(field, DURATION, faults, duration)),
-            _ => faults.unknown_key(field, "`[limits]`", LIMIT_KEYS),
+            "max-attempts" => set(&mut limits.max_attempts, field, TRIES, faults),
+            "max-attempts-job" => set(&mut limits.max_attempts_job, field, TRIES, faults),
+            "max-amplification" => set(&mut limits.max_amplification, field, TIMES, faults),
+            "error-amplification" => set(&mut limits.error_amplification, field, TIMES, faults),
+            "max-backoff" => set(&mut limits.max_backoff, field, TIME, faults),
+            "max-total-wait" => set(&mut limits.max_total_wait, field, TIME, faults),
+            "min-jitter" => set(&mut limits.min_jitter, field, SHARE, faults),
+            "min-jitter-delay" => set(&mut limits.min_jitter_delay, field, DURATION, faults),
+            _ => faults.unknown(field, &keys::LIMITS),
         }
     }
 
@@ -196,16 +172,7 @@ impl<'r> Reader<'r> {
             self.faults.unknown_name(field.key_span, "no rule is called", field.key, known);
             return None;
         }
-        let expected = "`\"error\"`, `\"warning\"`, `\"note\"` or `\"off\"`";
-        plain(field, expected, &mut self.faults, |node| {
-            Some(match node.text()? {
-                "error" => RuleLevel::At(Severity::Error),
-                "warning" => RuleLevel::At(Severity::Warning),
-                "note" => RuleLevel::At(Severity::Note),
-                "off" => RuleLevel::Off,
-                _ => return None,
-            })
-        })
+        plain(field, LEVEL, &mut self.faults)
     }
 
     fn per_path(&mut self, node: Node<'_>) {
@@ -214,7 +181,7 @@ impl<'r> Reader<'r> {
             match field.key {
                 "paths" => paths = Some(self.globs(&field)),
                 "rules" => rules = Some(self.levels(&field)),
-                _ => self.faults.unknown_key(&field, "`[[per-path]]`", PER_PATH_KEYS),
+                _ => self.faults.unknown(&field, &keys::PER_PATH),
             }
         }
         match (paths, rules) {
@@ -245,7 +212,7 @@ impl<'r> Reader<'r> {
                     let help = format!("write `[[calls]]` with `from = \"{}\"`", entry.key);
                     self.faults.add(field.key_span, "a service has no `calls` in retrylint.toml", Some(help));
                 } else if !service_field(&mut service, &field, &mut self.faults) {
-                    self.faults.unknown_key(&field, "a service", SERVICE_KEYS);
+                    self.faults.unknown(&field, &keys::SERVICE);
                 }
             }
         }
@@ -262,7 +229,7 @@ impl<'r> Reader<'r> {
             match field.key {
                 "from" => from = Some(field),
                 _ if call.take(&field, &mut self.faults) => {}
-                _ => self.faults.unknown_key(&field, "`[[calls]]`", CALL_KEYS),
+                _ => self.faults.unknown(&field, &keys::CALL),
             }
         }
         let (Some(from), Some(to)) = (from, call.to) else {
@@ -270,7 +237,7 @@ impl<'r> Reader<'r> {
             return;
         };
         let hosts = [&from, &to].map(|end| {
-            let name = plain(end, "the name of a service", &mut self.faults, text)?;
+            let name = plain(end, NAME, &mut self.faults)?;
             self.host(&name, end.value.span())
         });
         let [Some(caller), Some(callee)] = hosts else { return };
@@ -283,9 +250,9 @@ impl<'r> Reader<'r> {
         let (mut name, mut paths) = (None, None);
         for field in fields(node) {
             match field.key {
-                "name" => name = plain(&field, TEXT, &mut self.faults, text),
+                "name" => name = plain(&field, TEXT, &mut self.faults),
                 "paths" => paths = Some(self.globs(&field)),
-                _ => self.faults.unknown_key(&field, "`[[environment]]`", ENVIRONMENT_KEYS),
+                _ => self.faults.unknown(&field, &keys::ENVIRONMENT),
             }
         }
         match (name, paths) {
@@ -320,18 +287,15 @@ impl<'r> Reader<'r> {
 
     fn dialect(&mut self, entry: &Entry<'_>) {
         if entry.key != "istio" {
-            self.faults.unknown_key(entry, "`[dialects]`", DIALECT_KEYS);
+            self.faults.unknown(entry, &keys::DIALECTS);
             return;
         }
         self.table(entry, |reader, field| {
             if field.key != "version" {
-                reader.faults.unknown_key(field, "`[dialects.istio]`", ISTIO_KEYS);
+                reader.faults.unknown(field, &keys::ISTIO);
                 return;
             }
-            let expected = "a version of Istio 1 in quotes such as `\"1.24\"`";
-            if let Some(version) = plain(field, expected, &mut reader.faults, version) {
-                reader.config.read.istio_version = version;
-            }
+            set(&mut reader.config.read.istio_version, field, ISTIO_VERSION, &mut reader.faults);
         });
     }
 
@@ -373,48 +337,12 @@ fn from_base(pattern: &str, below: &str) -> String {
     }
 }
 
-/// What a limit on tries looks like: the first try is one of them.
-const TRIES: &str = "a whole number from 1 on";
-/// What a limit on time looks like.
-const SOME_TIME: &str = "a time above zero such as `250ms`, `1.5s` or `1m30s`";
+/// A name, before it is known whether a service can have it.
+const NAME: Kind<Arc<str>> = named("the name of a service");
 
-fn path(node: Node<'_>) -> Option<Arc<str>> {
-    text(node).filter(|_| node.is_quoted())
-}
-
-fn tries(node: Node<'_>) -> Option<u64> {
-    whole(node).filter(|tries| *tries > 0)
-}
-
-fn some_time(node: Node<'_>) -> Option<Nanos> {
-    duration(node).filter(|time| *time > Nanos::ZERO)
-}
-
-/// Bytes from `1000`, `"512 KB"`, `"10MiB"`.
-fn size(node: Node<'_>) -> Option<u64> {
-    if let Some(bytes) = whole(node) {
-        return Some(bytes);
+/// Takes the value of a setting, if it has one.
+fn set<T: Clone>(slot: &mut T, field: &Entry<'_>, kind: Kind<T>, faults: &mut Faults) {
+    if let Some(value) = plain(field, kind, faults) {
+        *slot = value;
     }
-    let text = node.text()?.trim();
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (count, unit) = text.split_at_checked(digits)?;
-    let unit: u64 = match unit.trim().to_ascii_lowercase().as_str() {
-        "b" => 1,
-        "kb" => 1_000,
-        "mb" => 1_000_000,
-        "gb" => 1_000_000_000,
-        "kib" => 1 << 10,
-        "mib" => 1 << 20,
-        "gib" => 1 << 30,
-        _ => return None,
-    };
-    Some(count.parse::<u64>().ok()?.saturating_mul(unit))
-}
-
-/// (major, minor) from `"1.24"` or `"1.24.3"`.
-fn version(node: Node<'_>) -> Option<(u32, u32)> {
-    let text = node.text().filter(|_| node.is_quoted())?.trim();
-    let mut parts = text.split('.').map(|part| part.parse::<u32>().ok());
-    let (major, minor) = (parts.next()??, parts.next()??);
-    (parts.all(|part| part.is_some()) && major == 1).then_some((major, minor))
 }

@@ -53,9 +53,9 @@ impl Config {
     /// Of a file with faults, what was understood.
     pub fn settings(&self) -> Vec<Setting> {
         let mut list = List::default();
-        for (table, keys) in DEFAULTS {
-            for (key, value) in *keys {
-                let (table, key, value) = (table.to_string(), key.to_string(), value.to_string());
+        for (name, table) in DEFAULTS {
+            for (key, value) in table.defaults() {
+                let (table, key, value) = (name.to_string(), key.name.to_string(), value.to_string());
                 list.add(Setting { table, key, value, written: None });
             }
         }

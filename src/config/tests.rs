@@ -217,7 +217,15 @@ fn a_wrong_type_says_what_was_found_and_what_was_expected() {
     );
     assert_eq!(message("limits = 3\n"), "`limits` should be a table, found `3`");
     assert_eq!(message("[calls]\nfrom = 'a'\n"), "`calls` should be tables: `[[calls]]`, found a mapping");
-    assert_eq!(message("[scan]\ninclude = [1, { a = 2 }]\n"), "`include` should be a list of texts, found a mapping");
+    assert_eq!(message("[scan]\ninclude = ['a', { a = 2 }]\n"), "`include` should be a list of texts, found a mapping");
+    assert_eq!(message("[scan]\ninclude = ['a', 1]\n"), "`include` should be a list of texts, found `1`");
+    assert_eq!(message("[services.a]\nowner = true\n"), "`owner` should be a text, found `true`");
+    // Nothing fills settings in.
+    assert_eq!(
+        message("[limits]\nmax-attempts = '${TRIES}'\n"),
+        "`max-attempts` should be a whole number from 1 on, found the text \"${TRIES}\""
+    );
+    assert_eq!(message("[[calls]]\nfrom = '${WEB}'\nto = 'a'\n"), "`${WEB}` is no name of a service");
     assert_eq!(
         message("[rules]\nno-backoff = 'warn'\n"),
         "`no-backoff` should be `\"error\"`, `\"warning\"`, `\"note\"` or `\"off\"`, found the text \"warn\""
@@ -297,49 +305,122 @@ fn no_cut_of_a_file_makes_the_reader_panic() {
 }
 
 mod schema {
-    use std::collections::BTreeSet;
-
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::*;
-
-    fn schema() -> Value {
-        let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schemas/retrylint.schema.json"));
-        serde_json::from_str(text).unwrap()
-    }
+    use crate::read::code::catalogue::format;
+    use crate::read::vocabulary::Table;
+    use crate::read::vocabulary::agreement::{Agreement, By, Excuse, is_address};
+    use crate::report::schemas::of_settings;
+    use crate::rules;
 
     fn is_valid(text: &str) -> bool {
         let value: Value = ::toml::from_str(text).unwrap();
-        jsonschema::draft202012::new(&schema()).unwrap().is_valid(&value)
+        jsonschema::draft202012::new(&of_settings()).unwrap().is_valid(&value)
     }
 
-    #[test]
-    fn names_the_keys_that_the_reader_knows() {
-        let schema = schema();
-        assert!(jsonschema::meta::is_valid(&schema));
-        let keys = |pointer: &str| -> BTreeSet<String> {
-            schema.pointer(pointer).unwrap()["properties"].as_object().unwrap().keys().cloned().collect()
+    /// A value as TOML has it on one line; none where it cannot say it.
+    fn inline(value: &Value) -> Option<String> {
+        let text = match value {
+            Value::Null => return None,
+            Value::Array(items) => {
+                format!("[{}]", items.iter().map(inline).collect::<Option<Vec<_>>>()?.join(", "))
+            }
+            Value::Object(map) => {
+                let entries = map.iter().map(|(key, value)| Some(format!("{} = {}", quoted(key), inline(value)?)));
+                format!("{{ {} }}", entries.collect::<Option<Vec<_>>>()?.join(", "))
+            }
+            other => other.to_string(),
         };
-        for (pointer, known) in [
-            ("", TOP_KEYS),
-            ("/properties/scan", SCAN_KEYS),
-            ("/properties/limits", LIMIT_KEYS),
-            ("/properties/environment/items", ENVIRONMENT_KEYS),
-            ("/properties/per-path/items", PER_PATH_KEYS),
-            ("/$defs/accept", ACCEPT_KEYS),
-            ("/properties/dialects", DIALECT_KEYS),
-            ("/properties/dialects/properties/istio", ISTIO_KEYS),
-            ("/$defs/service", SERVICE_KEYS),
-            ("/$defs/call", CALL_KEYS),
-            ("/$defs/library", LIBRARY_KEYS),
-            ("/$defs/shape", SHAPE_KEYS),
-            ("/$defs/shape/properties/when/items", WHEN_KEYS),
-            ("/$defs/clause", &clause_keys()),
-        ] {
-            assert_eq!(keys(pointer), known.iter().map(ToString::to_string).collect(), "{pointer}");
-        }
-        let levels = schema.pointer("/$defs/levels/additionalProperties/enum").unwrap();
-        assert_eq!(*levels, serde_json::json!(RULE_LEVELS));
+        Some(text)
+    }
+
+    /// Whether a file is read without a fault; none if TOML cannot say it.
+    fn reads(file: &Value) -> Option<bool> {
+        let text: String = file
+            .as_object()?
+            .iter()
+            .map(|(key, value)| Some(format!("{} = {}\n", quoted(key), inline(value)?)))
+            .collect::<Option<_>>()?;
+        let ids: Vec<&str> = rules::ALL.iter().map(|rule| rule.id).collect();
+        Some(Config::parse(&text, &ids).is_ok())
+    }
+
+    /// Tables that are no part of the catalogue.
+    const OURS: [&str; 10] =
+        ["settings", "scan", "limits", "per-path", "service", "call", "accept", "environment", "dialects", "istio"];
+
+    #[test]
+    fn agrees_with_the_reader_on_every_value_of_every_key() {
+        let excuses = [
+            Excuse {
+                why: "addresses are nobody's name",
+                taken: By::Schema,
+                holds: |_, key, written| is_address(key, written),
+            },
+            Excuse {
+                why: "29 February is a day of some years only",
+                taken: By::Schema,
+                holds: |_, _, written| *written == json!("2027-02-29"),
+            },
+            Excuse {
+                why: "what `extend` names is looked at when it is read",
+                taken: By::Reader,
+                holds: |table, key, _| table == "settings" && key == "extend",
+            },
+            Excuse {
+                why: "paths lie under a root",
+                taken: By::Schema,
+                holds: |_, key, _| ["roots", "call", "method_of", "record", "mark", "const"].contains(&key),
+            },
+            Excuse {
+                why: "`combine` names kinds of parts that are there",
+                taken: By::Schema,
+                holds: |_, key, written| key == "combine" || written.get("combine").is_some(),
+            },
+            Excuse {
+                why: "a table of what methods say recognises nothing, and so does an empty list",
+                taken: By::Schema,
+                holds: |table, key, written| {
+                    table == "shape" && key == "method" && (written.is_object() || *written == json!([]))
+                },
+            },
+            Excuse {
+                why: "of several clauses all but the last need `if`",
+                taken: By::Schema,
+                holds: |_, _, written| written.to_string().contains("[{},{}]"),
+            },
+            Excuse {
+                why: "references are to what is there, and no value in an example",
+                taken: By::Schema,
+                holds: |table, _, written| !OURS.contains(&table) && written.to_string().contains("\"$"),
+            },
+            Excuse {
+                why: "shapes and kinds of parts are named that are there",
+                taken: By::Schema,
+                holds: |table, key, _| table == "clause" && matches!(key, "shape" | "part"),
+            },
+        ];
+        let library = |says: Value, expected: Value| {
+            let shape = json!({ "is": "run", "call": "x", "sets": says });
+            let part = json!({ "is": "part", "part": "x", "id": "x", "call": "x" });
+            let example = json!({ "code": "x", "file": "x", "expect": expected });
+            let library =
+                json!({ "name": "x", "language": "x", "roots": "x", "shape": [shape, part], "example": [example] });
+            json!({ "library": [library] })
+        };
+        let tables = format::schema::tables();
+        let wrap = |target: Option<&'static str>| {
+            move |table: Value| match target {
+                Some("") => library(table, json!([])),
+                Some(target) => library(json!({ target: table }), json!([])),
+                None => library(json!({}), table),
+            }
+        };
+        let wraps: Vec<_> = tables.iter().map(|(table, target)| (*table, wrap(*target))).collect();
+        let others: Vec<(&'static Table, &dyn Fn(Value) -> Value)> =
+            wraps.iter().map(|(table, wrap)| (*table, wrap as &dyn Fn(Value) -> Value)).collect();
+        Agreement { schema: of_settings(), reads: &reads, excuses: &excuses }.check(&keys::TOP, &others);
     }
 
     #[test]

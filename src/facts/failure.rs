@@ -69,6 +69,27 @@ impl Class {
         Class::BreakerOpen,
     ];
 
+    /// The names of gRPC codes, each at its number.
+    pub const CODES: [&str; 17] = [
+        "OK",
+        "CANCELLED",
+        "UNKNOWN",
+        "INVALID_ARGUMENT",
+        "DEADLINE_EXCEEDED",
+        "NOT_FOUND",
+        "ALREADY_EXISTS",
+        "PERMISSION_DENIED",
+        "RESOURCE_EXHAUSTED",
+        "FAILED_PRECONDITION",
+        "ABORTED",
+        "OUT_OF_RANGE",
+        "UNIMPLEMENTED",
+        "INTERNAL",
+        "UNAVAILABLE",
+        "DATA_LOSS",
+        "UNAUTHENTICATED",
+    ];
+
     /// The name used in output and on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -166,32 +187,13 @@ impl Class {
 
     /// The class of a name: one of ours, an HTTP status such as `503`, or a gRPC code such as `UNAVAILABLE`.
     pub fn parse(text: &str) -> Option<Class> {
-        const GRPC: [&str; 17] = [
-            "OK",
-            "CANCELLED",
-            "UNKNOWN",
-            "INVALID_ARGUMENT",
-            "DEADLINE_EXCEEDED",
-            "NOT_FOUND",
-            "ALREADY_EXISTS",
-            "PERMISSION_DENIED",
-            "RESOURCE_EXHAUSTED",
-            "FAILED_PRECONDITION",
-            "ABORTED",
-            "OUT_OF_RANGE",
-            "UNIMPLEMENTED",
-            "INTERNAL",
-            "UNAVAILABLE",
-            "DATA_LOSS",
-            "UNAUTHENTICATED",
-        ];
         if let Some(class) = Class::ALL.into_iter().find(|class| class.name() == text) {
             return Some(class);
         }
         if let Ok(status) = text.parse::<u16>() {
             return Class::of_status(status);
         }
-        let code = GRPC.iter().position(|name| *name == text)?;
+        let code = Class::CODES.iter().position(|name| *name == text)?;
         Class::of_grpc(u8::try_from(code).ok()?)
     }
 }

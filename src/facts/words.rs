@@ -48,12 +48,21 @@ pub fn factor(value: f64) -> String {
 
 /// `a`, `a and b`, `a, b and c`.
 pub fn list<S: AsRef<str>>(items: &[S]) -> String {
+    joined(items, "and")
+}
+
+/// `a`, `a or b`, `a, b or c`.
+pub fn either<S: AsRef<str>>(items: &[S]) -> String {
+    joined(items, "or")
+}
+
+fn joined<S: AsRef<str>>(items: &[S], word: &str) -> String {
     match items {
         [] => String::new(),
         [one] => one.as_ref().to_string(),
         [init @ .., last] => {
             let init: Vec<&str> = init.iter().map(AsRef::as_ref).collect();
-            format!("{} and {}", init.join(", "), last.as_ref())
+            format!("{} {word} {}", init.join(", "), last.as_ref())
         }
     }
 }
@@ -90,5 +99,6 @@ mod tests {
         assert_eq!(factor(27.0), "27");
         assert_eq!(factor(2500.0), "2,500");
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!((either(&["a", "b"]).as_str(), either(&["a", "b", "c"]).as_str()), ("a or b", "a, b or c"));
     }
 }

@@ -24,7 +24,7 @@ pub mod paint;
 pub mod policies;
 pub mod sarif;
 #[cfg(test)]
-mod schemas;
+pub(crate) mod schemas;
 pub mod settings;
 pub mod snippet;
 pub mod summary;

@@ -1,12 +1,19 @@
-//! The schemas in `docs/schemas` of what the program writes: made from the types that it writes.
+//! The schemas in `docs/schemas`: of what the program writes, made from the types that it writes, and of what it reads, made
+//! from the tables of keys that its readers go by.
 //!
 //! They are rewritten by `RETRYLINT_DOCS=write cargo test --lib schemas`.
+
+use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::{facts, graph, json, jsonl, policies, settings};
+use crate::config;
+use crate::read::code::catalogue::format;
+use crate::read::manifests::services;
+use crate::read::vocabulary::{Form, schema as tables};
 
 /// The schema of a type, as its page names it.
 fn schema<T: JsonSchema>(title: &str) -> Value {
@@ -16,6 +23,18 @@ fn schema<T: JsonSchema>(title: &str) -> Value {
     if let Some(map) = schema.as_object_mut() {
         map.insert("title".into(), title.into());
     }
+    schema
+}
+
+/// The schema of retrylint.toml.
+pub fn of_settings() -> Value {
+    tables::schema("retrylint.toml", &config::keys::TOP, Form::Settings, format::schema::define)
+}
+
+/// The schema of a services manifest.
+pub fn of_manifests() -> Value {
+    let mut schema = tables::schema("retrylint services manifest", &services::keys::TOP, Form::Manifest, |_| {});
+    schema["patternProperties"] = serde_json::json!({ "^x-": true });
     schema
 }
 
@@ -97,8 +116,31 @@ fn comments_are_plain() {
     assert_eq!((kebab("PolicyJson").as_str(), kebab("Sourced_Attempts").as_str()), ("policy", "sourced-attempts"));
 }
 
+/// Names that a schema refers to.
+fn references(value: &Value, out: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            let name = map.get("$ref").and_then(Value::as_str).and_then(|name| name.strip_prefix("#/$defs/"));
+            out.extend(name.map(str::to_string));
+            map.values().for_each(|value| references(value, out));
+        }
+        Value::Array(all) => all.iter().for_each(|value| references(value, out)),
+        _ => {}
+    }
+}
+
 #[test]
-fn schemas_are_those_of_the_types() {
+fn what_is_defined_is_used_and_what_is_used_is_defined() {
+    for schema in [of_settings(), of_manifests()] {
+        let mut used = BTreeSet::new();
+        references(&schema, &mut used);
+        let defined: BTreeSet<String> = schema["$defs"].as_object().unwrap().keys().cloned().collect();
+        assert_eq!(used, defined);
+    }
+}
+
+#[test]
+fn schemas_are_those_of_types_and_tables() {
     let all = [
         ("check", schema::<json::Document<'_>>("retrylint check --format json")),
         ("check-lines", schema::<jsonl::Line<'_>>("A line of retrylint check --format jsonl")),
@@ -106,6 +148,8 @@ fn schemas_are_those_of_the_types() {
         ("graph", schema::<graph::Document<'_>>("retrylint graph --format json")),
         ("config", schema::<settings::Document<'_>>("retrylint config --format json")),
         ("facts", schema::<facts::Document<'_>>("retrylint facts")),
+        ("retrylint", of_settings()),
+        ("services", of_manifests()),
     ];
     for (name, schema) in all {
         let path = format!("{}/docs/schemas/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));

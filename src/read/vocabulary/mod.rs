@@ -1,7 +1,18 @@
 //! Files whose words are ours (the services manifest, retrylint.toml): every key is known and every value fits, or a
 //! [`Fault`] says where not and what would be right. Nothing in such a file is dropped in silence.
+//!
+//! A [`Kind`] is a kind of value, a [`Table`] the keys of a mapping; both are told once, for readers, schemas and pages.
 
+#[cfg(test)]
+pub mod agreement;
+mod kind;
+#[cfg(test)]
+pub mod schema;
+mod table;
 pub mod values;
+
+pub use kind::{Is, Kind, Names};
+pub use table::{Key, Need, Table};
 
 use super::data::tree::{Entry, Node};
 use super::data::value::{hole, shorten};
@@ -20,17 +31,44 @@ pub struct Fault {
     pub help: Option<String>,
 }
 
+/// What kind of file is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Settings, in TOML: what stands there is meant as it stands.
+    #[default]
+    Settings,
+    /// A manifest, in any format: values may be filled in later, and are unknown until then.
+    Manifest,
+}
+
 /// The faults of one file, in the order found.
 #[derive(Debug, Default)]
 pub struct Faults {
     /// All of them.
     pub list: Vec<Fault>,
+    /// The kind of file.
+    pub form: Form,
 }
 
 impl Faults {
+    /// None yet.
+    pub fn of(form: Form) -> Faults {
+        Faults { list: Vec::new(), form }
+    }
+
+    /// Why a value is not there yet: a template hole, an environment variable. In settings nothing fills them in.
+    pub fn hole(&self, node: Node<'_>) -> Option<Why> {
+        if self.form == Form::Manifest { hole(node) } else { None }
+    }
+
     /// Notes a fault.
     pub fn add(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
         self.list.push(Fault { span, message: message.into(), help });
+    }
+
+    /// A key that a table does not have.
+    pub fn unknown(&mut self, entry: &Entry<'_>, table: &Table) {
+        self.unknown_key(entry, table.place, &table.names());
     }
 
     /// A key that `place` (`a call`, `[scan]`) does not know.
@@ -59,7 +97,7 @@ impl Faults {
     /// Whether the entry holds a mapping. Null and template holes are not and no fault either; all else is.
     pub fn is_map(&mut self, entry: &Entry<'_>, expected: &str) -> bool {
         let node = entry.value;
-        if !node.is_map() && !node.is_null() && hole(node).is_none() {
+        if !node.is_map() && !node.is_null() && self.hole(node).is_none() {
             self.misfit(entry.key, node, expected);
         }
         node.is_map()
@@ -85,66 +123,49 @@ pub fn fields<'t>(node: Node<'t>) -> impl Iterator<Item = Entry<'t>> {
 }
 
 /// The value of an entry. Null: none, as if it were not written. A template hole or environment variable: unknown. What
-/// `parse` does not take: a fault, and unknown.
-pub fn value<T>(
-    entry: &Entry<'_>,
-    expected: &'static str,
-    faults: &mut Faults,
-    parse: impl FnOnce(Node<'_>) -> Option<T>,
-) -> Option<Sourced<T>> {
+/// is no such value: a fault, and unknown.
+pub fn value<T: Clone>(entry: &Entry<'_>, kind: Kind<T>, faults: &mut Faults) -> Option<Sourced<T>> {
     let node = entry.value;
     if node.is_null() {
         return None;
     }
-    if let Some(why) = hole(node) {
+    if let Some(why) = faults.hole(node) {
         return Some(Sourced::unknown(why, node.span()));
     }
-    Some(match parse(node) {
+    Some(match kind.parse(node) {
         Some(value) => Sourced::written(value, node.span()),
         None => {
-            faults.misfit(entry.key, node, expected);
+            let expected = kind.is.expected(faults.form);
+            faults.misfit(entry.key, node, &expected);
             let found = node.text().map_or_else(|| found(node), shorten);
-            Sourced::unknown(Why::Malformed { found: found.into(), expected: expected.into() }, node.span())
+            Sourced::unknown(Why::Malformed { found: found.into(), expected }, node.span())
         }
     })
 }
 
 /// The known value of an entry, for settings that cannot be unknown; a hole is none.
-pub fn plain<T>(
-    entry: &Entry<'_>,
-    expected: &'static str,
-    faults: &mut Faults,
-    parse: impl FnOnce(Node<'_>) -> Option<T>,
-) -> Option<T> {
+pub fn plain<T: Clone>(entry: &Entry<'_>, kind: Kind<T>, faults: &mut Faults) -> Option<T> {
     let node = entry.value;
-    if node.is_null() || hole(node).is_some() {
+    if node.is_null() || faults.hole(node).is_some() {
         return None;
     }
-    let value = parse(node);
+    let value = kind.parse(node);
     if value.is_none() {
-        faults.misfit(entry.key, node, expected);
+        faults.misfit(entry.key, node, &kind.is.expected(faults.form));
     }
     value
 }
 
 /// Texts of a list, or the one text that stands in its place, each with its node. Other items are faults.
-pub fn texts<'t>(entry: &Entry<'t>, expected: &'static str, faults: &mut Faults) -> Vec<(&'t str, Node<'t>)> {
+pub fn texts<'t>(entry: &Entry<'t>, is: Is, faults: &mut Faults) -> Vec<(&'t str, Node<'t>)> {
     let node = entry.value;
-    if let Some(text) = node.text() {
-        return vec![(text, node)];
-    }
-    if !node.is_seq() {
-        if !node.is_null() && hole(node).is_none() {
-            faults.misfit(entry.key, node, expected);
-        }
-        return Vec::new();
-    }
+    let one = (!node.is_seq() && !node.is_null()).then_some(node);
     let mut out = Vec::with_capacity(node.items().len());
-    for item in node.items() {
-        match item.text() {
+    for item in node.items().chain(one) {
+        match values::string(item).filter(|text| !text.trim().is_empty()) {
             Some(text) => out.push((text, item)),
-            None if hole(item).is_some() => {}
-            None => faults.misfit(entry.key, item, expected),
+            None if faults.hole(item).is_some() => {}
+            None => faults.misfit(entry.key, item, &is.expected(faults.form)),
         }
     }
     out

@@ -59,4 +59,20 @@ mod tests {
             }
         }
     }
+
+    /// `[[library]]` is the same format.
+    #[test]
+    fn every_file_is_valid_by_the_schema() {
+        let mut schema = crate::report::schemas::of_settings();
+        let root = schema.as_object_mut().unwrap();
+        root.retain(|key, _| key == "$defs");
+        root.insert("$ref".into(), "#/$defs/library".into());
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        for (name, text) in FILES {
+            let file: serde_json::Value = toml::from_str(text).unwrap();
+            let errors: Vec<String> =
+                validator.iter_errors(&file).map(|error| format!("{error} at {}", error.instance_path())).collect();
+            assert!(errors.is_empty(), "{name}: {errors:#?}");
+        }
+    }
 }

@@ -6,28 +6,14 @@ use crate::facts::{
     Call, CallSource, Callee, Caller, Confidence, Evidence, Host, Operation, Protocol, ServiceRef, Sourced,
 };
 use crate::read::data::tree::Entry;
-use crate::read::vocabulary::values::{NUMBER, SWITCH, TEXT, number, switch, text};
-use crate::read::vocabulary::{Faults, plain, value};
+use crate::read::vocabulary::values::{NUMBER, SWITCH, TEXT, named};
+use crate::read::vocabulary::{Faults, Kind, plain, value};
 use crate::source::Span;
 
-/// Keys of a call in a manifest.
-pub const CALL_KEYS: &[&str] = &[
-    "to",
-    "policy",
-    "per-request",
-    "operation",
-    "protocol",
-    "idempotent",
-    "one-of",
-    "async",
-    "propagates-deadline",
-    "layer",
-    "retry",
-    "timeout",
-    "budget",
-    "breaker",
-    "hedge",
-];
+/// What a call is spoken in.
+pub(super) const PROTOCOL: Kind<Protocol> = Kind::words(&[("http", Protocol::Http), ("grpc", Protocol::Grpc)]);
+/// Calls of which one request makes one.
+pub(super) const GROUP: Kind<Arc<str>> = named("the name of a group");
 
 /// The fields of a call as they are met.
 #[derive(Debug)]
@@ -64,19 +50,13 @@ impl<'t> CallFields<'t> {
     pub fn take(&mut self, field: &Entry<'t>, faults: &mut Faults) -> bool {
         match field.key {
             "to" => self.to = Some(*field),
-            "per-request" => self.per_request = value(field, NUMBER, faults, number),
-            "operation" => self.operation = plain(field, TEXT, faults, text).map(|text| Operation::parse(&text)),
-            "protocol" => {
-                self.protocol = plain(field, "`http` or `grpc`", faults, |node| match node.text()? {
-                    "http" => Some(Protocol::Http),
-                    "grpc" => Some(Protocol::Grpc),
-                    _ => None,
-                });
-            }
-            "idempotent" => self.idempotent = value(field, SWITCH, faults, switch),
-            "one-of" => self.one_of = plain(field, "the name of a group", faults, text),
-            "async" => self.is_async = plain(field, SWITCH, faults, switch).unwrap_or(false),
-            "propagates-deadline" => self.propagates_deadline = value(field, SWITCH, faults, switch),
+            "per-request" => self.per_request = value(field, NUMBER, faults),
+            "operation" => self.operation = plain(field, TEXT, faults).map(|text| Operation::parse(&text)),
+            "protocol" => self.protocol = plain(field, PROTOCOL, faults),
+            "idempotent" => self.idempotent = value(field, SWITCH, faults),
+            "one-of" => self.one_of = plain(field, GROUP, faults),
+            "async" => self.is_async = plain(field, SWITCH, faults).unwrap_or(false),
+            "propagates-deadline" => self.propagates_deadline = value(field, SWITCH, faults),
             _ => return false,
         }
         true

@@ -4,6 +4,7 @@
 //! files have `services` too, and no calls). Its words are ours, so an unknown key is a problem with a suggestion.
 
 mod call;
+pub mod keys;
 mod policy;
 mod retry;
 #[cfg(test)]
@@ -16,24 +17,19 @@ use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub use call::{CALL_KEYS, CallFields};
-pub use policy::{BREAKER_KEYS, BUDGET_KEYS, HEDGE_KEYS, POLICY_KEYS, TIMEOUT_KEYS};
-pub use retry::{BACKOFFS, JITTER_KEYS, JITTERS, RETRY_KEYS};
-pub use service::{ACCEPT_KEYS, OWN_KEYS, SERVICE_KEYS, service_field};
+pub use call::CallFields;
+pub use service::service_field;
 
 use crate::facts::{CallId, CallSource, Facts, Host, Problem, Service, ServiceSource, words};
 use crate::read::Context;
 use crate::read::data::tree::{Entry, Node};
-use crate::read::vocabulary::values::whole;
-use crate::read::vocabulary::{Fault, Faults, fields, plain};
+use crate::read::vocabulary::values::{FIRST, HOST, TEXT, string};
+use crate::read::vocabulary::{Fault, Faults, Form, fields, plain};
 use policy::Settings;
 
 /// The reader of services manifests.
 pub const DIALECT: crate::read::Dialect =
     crate::read::Dialect { name: "manifest", words: &["calls"], recognises, read };
-
-/// Keys at the top. `$schema`, `version` and what starts with `x-` are allowed and say nothing.
-pub const TOP_KEYS: &[&str] = &["services", "policies", "version", "$schema"];
 
 /// Whether a document is a services manifest: some entry of its `services` has a list of `calls` that is empty, or starts
 /// with a mapping or with the name of another entry. Other formats have lists of words there.
@@ -51,8 +47,13 @@ pub fn recognises(document: Node<'_>) -> bool {
 
 /// Reads a manifest.
 pub fn read(document: Node<'_>, _: &Context<'_>, facts: &mut Facts) {
-    let mut reader =
-        Reader { facts, faults: Faults::default(), policies: HashMap::new(), names: Vec::new(), hosts: HashMap::new() };
+    let mut reader = Reader {
+        facts,
+        faults: Faults::of(Form::Manifest),
+        policies: HashMap::new(),
+        names: Vec::new(),
+        hosts: HashMap::new(),
+    };
     reader.document(document);
     let is_template = document.tree().is_template;
     let mut faults = reader.faults.list;
@@ -107,14 +108,11 @@ impl<'t> Reader<'t, '_> {
         for entry in fields(document) {
             match entry.key {
                 "services" => self.services(&entry),
-                "policies" | "$schema" => {}
-                "version" => {
-                    plain(&entry, "`1`, the only version there is", &mut self.faults, |node| {
-                        whole(node).filter(|n| *n == 1)
-                    });
-                }
+                "policies" => {}
+                "$schema" => _ = plain(&entry, TEXT, &mut self.faults),
+                "version" => _ = plain(&entry, FIRST, &mut self.faults),
                 key if key.starts_with("x-") => {}
-                _ => self.faults.unknown_key(&entry, "a services manifest", TOP_KEYS),
+                _ => self.faults.unknown(&entry, &keys::TOP),
             }
         }
     }
@@ -143,12 +141,12 @@ impl<'t> Reader<'t, '_> {
         let mut service = Service::new(name, entry.key_span, ServiceSource::Manifest);
         service.namespace = namespace;
         let mut calls = None;
-        if self.faults.is_map(entry, "a mapping with `calls` and what is known of the service") {
+        if self.faults.is_map(entry, keys::SERVICE.shape) {
             for field in fields(entry.value) {
                 if field.key == "calls" {
                     calls = Some(field);
                 } else if !service_field(&mut service, &field, &mut self.faults) {
-                    self.faults.unknown_key(&field, "a service", SERVICE_KEYS);
+                    self.faults.unknown(&field, &keys::SERVICE);
                 }
             }
         }
@@ -166,7 +164,7 @@ impl<'t> Reader<'t, '_> {
 
     fn call(&mut self, node: Node<'t>, caller: &Caller) {
         let mut call = CallFields::new(CallSource::Manifest);
-        if let Some(name) = node.text() {
+        if let Some(name) = string(node) {
             // `calls: [payments]`: a call of which nothing else is known.
             let Some(callee) = self.host(node, name) else { return };
             let call = call.build(caller.reference.clone(), caller.environment.clone(), callee, node.span());
@@ -174,7 +172,9 @@ impl<'t> Reader<'t, '_> {
             return;
         }
         if !node.is_map() {
-            self.faults.misfit("calls", node, "a list of names and of mappings such as `{ to: checkout }`");
+            if self.faults.hole(node).is_none() {
+                self.faults.misfit("calls", node, keys::CALLS);
+            }
             return;
         }
         let mut settings = Settings::default();
@@ -184,12 +184,12 @@ impl<'t> Reader<'t, '_> {
                 "to" => call.to = Some(field),
                 "policy" => named = Some(field),
                 _ if call.take(&field, &mut self.faults) || settings.take(&field, &mut self.faults) => {}
-                _ => self.faults.unknown_key(&field, "a call", CALL_KEYS),
+                _ => self.faults.unknown(&field, &keys::CALL),
             }
         }
         let Some(callee) = self.callee(node, &call) else { return };
         if let Some(named) = named.filter(|named| !named.value.is_null()) {
-            match named.value.text().map(|name| (name, self.policies.get(name))) {
+            match string(named.value).map(|name| (name, self.policies.get(name))) {
                 Some((_, Some(policy))) => settings.fill(policy),
                 Some((name, None)) => {
                     self.faults.unknown_name(
@@ -199,7 +199,7 @@ impl<'t> Reader<'t, '_> {
                         self.names.iter().copied(),
                     );
                 }
-                None => self.faults.misfit("policy", named.value, "the name of a policy"),
+                None => self.faults.misfit("policy", named.value, keys::NAME),
             }
         }
         let id = CallId(u32::try_from(self.facts.calls.len()).unwrap_or(u32::MAX));
@@ -217,9 +217,9 @@ impl<'t> Reader<'t, '_> {
             self.faults.add(node.span(), "a call without `to`", help);
             return None;
         };
-        let Some(text) = to.value.text() else {
-            if to.value.hole().is_none() {
-                self.faults.misfit("to", to.value, "the name of a service");
+        let Some(text) = string(to.value) else {
+            if self.faults.hole(to.value).is_none() {
+                self.faults.misfit("to", to.value, &HOST.is.expected(Form::Manifest));
             }
             return None;
         };
@@ -229,8 +229,8 @@ impl<'t> Reader<'t, '_> {
     /// The host that a text names; none, with a fault, if it names none.
     fn host(&mut self, node: Node<'t>, text: &'t str) -> Option<Host> {
         let host = self.hosts.entry(text).or_insert_with(|| Host::parse(text)).clone();
-        if host.is_none() && crate::read::data::value::hole(node).is_none() {
-            self.faults.misfit("to", node, "the name of a service");
+        if host.is_none() && self.faults.hole(node).is_none() {
+            self.faults.misfit("to", node, &HOST.is.expected(Form::Manifest));
         }
         host
     }

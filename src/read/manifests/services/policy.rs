@@ -6,27 +6,31 @@
 
 use std::sync::Arc;
 
+use super::keys;
 use super::retry::Retry;
 use crate::facts::{
     Breaker, Budget, BudgetBase, Call, CallId, Dialect, Exhausted, Floor, Hedging, Limit, Nanos, Place, Policy,
     PolicyKind, Position, Purpose, ServiceRef, Sourced, Why,
 };
 use crate::read::data::tree::{Entry, Node};
-use crate::read::data::value::hole;
-use crate::read::vocabulary::values::{DURATION, LIMIT, SHARE, WHOLE, duration, limit, parse_rate, share, whole};
-use crate::read::vocabulary::{Faults, fields, plain, suggestion, value};
+use crate::read::vocabulary::values::{DURATION, LIMIT, RATE, SHARE, WHOLE, duration};
+use crate::read::vocabulary::{Faults, Is, Kind, Table, fields, found, plain, quoted, suggestion, value};
 use crate::source::Span;
 
-/// Keys of a named policy; a call has them too.
-pub const POLICY_KEYS: &[&str] = &["retry", "timeout", "budget", "breaker", "hedge", "layer"];
-/// Keys of `timeout`.
-pub const TIMEOUT_KEYS: &[&str] = &["attempt", "total"];
-/// Keys of `budget`.
-pub const BUDGET_KEYS: &[&str] = &["ratio", "floor", "window", "base"];
-/// Keys of `breaker`.
-pub const BREAKER_KEYS: &[&str] = &["ratio", "consecutive", "minimum", "window", "open", "probes", "place"];
-/// Keys of `hedge`.
-pub const HEDGE_KEYS: &[&str] = &["copies", "delay"];
+/// Retries that a budget always allows.
+pub(super) const FLOOR: Kind<Floor> =
+    Kind::new(Is::Either(&[RATE.is, WHOLE.is], "a rate such as `3/s`, or a number of retries in flight"), |node| {
+        WHOLE.parse(node).map(Floor::InFlight).or_else(|| RATE.parse(node).map(Floor::PerSecond))
+    });
+/// What the ratio of a budget is of.
+pub(super) const BUDGET_BASE: Kind<BudgetBase> = Kind::words(&[
+    ("originals", BudgetBase::Originals),
+    ("all", BudgetBase::All),
+    ("in-flight", BudgetBase::InFlight),
+    ("successes", BudgetBase::Successes),
+]);
+/// Where a breaker stands, seen from the retry.
+pub(super) const PLACE: Kind<Place> = Kind::words(&[("inside", Place::Inside), ("outside", Place::Outside)]);
 
 /// Whose default a value is that the manifest leaves out.
 pub(super) const BY: &str = "the manifest";
@@ -59,10 +63,10 @@ impl Settings {
     /// An entry of `policies`.
     pub(super) fn named(entry: &Entry<'_>, faults: &mut Faults) -> Settings {
         let mut settings = Settings::default();
-        if faults.is_map(entry, "a policy: a mapping with `retry`, `timeout`, `budget` or `breaker`") {
+        if faults.is_map(entry, keys::POLICY.shape) {
             for field in fields(entry.value) {
                 if !settings.take(&field, faults) {
-                    faults.unknown_key(&field, "a policy", POLICY_KEYS);
+                    faults.unknown(&field, &keys::POLICY);
                 }
             }
         }
@@ -75,8 +79,8 @@ impl Settings {
         match field.key {
             "retry" => self.retry = Retry::read(field, faults),
             "timeout" => self.timeout = timeout(field, faults),
-            "budget" => self.budget = section(field, faults, "`{ ratio: 0.1 }`", budget),
-            "breaker" => self.breaker = section(field, faults, "`{ ratio: 0.5, open: 30s }`", breaker),
+            "budget" => self.budget = section(field, faults, &keys::BUDGET, budget),
+            "breaker" => self.breaker = section(field, faults, &keys::BREAKER, breaker),
             "hedge" => self.hedge = hedge(field, faults),
             "layer" => self.layer = layer(field, faults),
             _ => return false,
@@ -182,20 +186,20 @@ fn path_name(call: &Call) -> Arc<str> {
 fn section<T>(
     field: &Entry<'_>,
     faults: &mut Faults,
-    example: &str,
+    table: &Table,
     read: fn(Node<'_>, &mut Faults) -> Option<T>,
 ) -> Option<Sourced<Limit<T>>> {
     let node = field.value;
     if node.is_null() {
         return None;
     }
-    if let Some(why) = hole(node) {
+    if let Some(why) = faults.hole(node) {
         return Some(Sourced::unknown(why, node.span()));
     }
     if node.text() == Some("none") {
         return Some(Sourced::written(Limit::None, node.span()));
     }
-    if !faults.is_map(field, &format!("a mapping such as {example}, or `none`")) {
+    if !faults.is_map(field, &format!("{}, or `none`", table.shape)) {
         return Some(unsaid(node.span()));
     }
     Some(match read(node, faults) {
@@ -210,7 +214,7 @@ fn timeout(field: &Entry<'_>, faults: &mut Faults) -> Option<Timeout> {
     if node.is_null() {
         return None;
     }
-    if let Some(why) = hole(node) {
+    if let Some(why) = faults.hole(node) {
         let unknown = || Sourced::unknown(why.clone(), span);
         return Some(Timeout { attempt: unknown(), total: unknown() });
     }
@@ -223,15 +227,15 @@ fn timeout(field: &Entry<'_>, faults: &mut Faults) -> Option<Timeout> {
         faults.add(span, "`timeout` does not say whether one try or all of them are meant", Some(help));
         return Some(Timeout { attempt: unsaid(span), total: unsaid(span) });
     }
-    if !faults.is_map(field, "a mapping such as `{ attempt: 2s, total: 8s }`, or `none`") {
+    if !faults.is_map(field, &format!("{}, or `none`", keys::TIMEOUT.shape)) {
         return Some(Timeout { attempt: unsaid(span), total: unsaid(span) });
     }
     let (mut attempt, mut total) = (None, None);
     for entry in fields(node) {
         match entry.key {
-            "attempt" => attempt = value(&entry, LIMIT, faults, limit),
-            "total" => total = value(&entry, LIMIT, faults, limit),
-            _ => faults.unknown_key(&entry, "`timeout`", TIMEOUT_KEYS),
+            "attempt" => attempt = value(&entry, LIMIT, faults),
+            "total" => total = value(&entry, LIMIT, faults),
+            _ => faults.unknown(&entry, &keys::TIMEOUT),
         }
     }
     Some(Timeout {
@@ -244,23 +248,11 @@ fn budget(node: Node<'_>, faults: &mut Faults) -> Option<Budget> {
     let (mut ratio, mut floor, mut window, mut base) = (None, None, None, BudgetBase::Originals);
     for entry in fields(node) {
         match entry.key {
-            "ratio" => ratio = value(&entry, SHARE, faults, share),
-            "floor" => {
-                floor = value(&entry, "a rate such as `3/s`, or a number of retries in flight", faults, floor_of)
-            }
-            "window" => window = value(&entry, LIMIT, faults, limit),
-            "base" => {
-                let expected = "`originals`, `all`, `in-flight` or `successes`";
-                base = plain(&entry, expected, faults, |node| match node.text()? {
-                    "originals" => Some(BudgetBase::Originals),
-                    "all" => Some(BudgetBase::All),
-                    "in-flight" => Some(BudgetBase::InFlight),
-                    "successes" => Some(BudgetBase::Successes),
-                    _ => None,
-                })
-                .unwrap_or(base);
-            }
-            _ => faults.unknown_key(&entry, "`budget`", BUDGET_KEYS),
+            "ratio" => ratio = value(&entry, SHARE, faults),
+            "floor" => floor = value(&entry, FLOOR, faults),
+            "window" => window = value(&entry, LIMIT, faults),
+            "base" => base = plain(&entry, BUDGET_BASE, faults).unwrap_or(base),
+            _ => faults.unknown(&entry, &keys::BUDGET),
         }
     }
     let Some(ratio) = ratio else {
@@ -279,45 +271,33 @@ fn budget(node: Node<'_>, faults: &mut Faults) -> Option<Budget> {
     })
 }
 
-fn floor_of(node: Node<'_>) -> Option<Floor> {
-    whole(node).map(Floor::InFlight).or_else(|| parse_rate(node.text()?).map(Floor::PerSecond))
-}
-
 fn breaker(node: Node<'_>, faults: &mut Faults) -> Option<Breaker> {
     let mut breaker = Breaker::default();
     for entry in fields(node) {
         match entry.key {
-            "ratio" => breaker.ratio = value(&entry, SHARE, faults, share),
-            "consecutive" => breaker.consecutive = value(&entry, WHOLE, faults, whole),
-            "minimum" => breaker.minimum = value(&entry, WHOLE, faults, whole),
-            "window" => breaker.window = value(&entry, DURATION, faults, duration),
-            "open" => breaker.open = value(&entry, DURATION, faults, duration),
-            "probes" => breaker.probes = value(&entry, WHOLE, faults, whole),
-            "place" => {
-                breaker.place =
-                    plain(&entry, "`inside` or `outside` (of the retry)", faults, |node| match node.text()? {
-                        "inside" => Some(Place::Inside),
-                        "outside" => Some(Place::Outside),
-                        _ => None,
-                    })
-                    .unwrap_or(Place::Unknown);
-            }
-            _ => faults.unknown_key(&entry, "`breaker`", BREAKER_KEYS),
+            "ratio" => breaker.ratio = value(&entry, SHARE, faults),
+            "consecutive" => breaker.consecutive = value(&entry, WHOLE, faults),
+            "minimum" => breaker.minimum = value(&entry, WHOLE, faults),
+            "window" => breaker.window = value(&entry, DURATION, faults),
+            "open" => breaker.open = value(&entry, DURATION, faults),
+            "probes" => breaker.probes = value(&entry, WHOLE, faults),
+            "place" => breaker.place = plain(&entry, PLACE, faults).unwrap_or(Place::Unknown),
+            _ => faults.unknown(&entry, &keys::BREAKER),
         }
     }
     Some(breaker)
 }
 
 fn hedge(field: &Entry<'_>, faults: &mut Faults) -> Option<Hedging> {
-    if !faults.is_map(field, "a mapping such as `{ copies: 1, delay: 50ms }`") {
+    if !faults.is_map(field, keys::HEDGE.shape) {
         return None;
     }
     let (mut copies, mut delay) = (None, None);
     for entry in fields(field.value) {
         match entry.key {
-            "copies" => copies = value(&entry, WHOLE, faults, whole),
-            "delay" => delay = value(&entry, DURATION, faults, duration),
-            _ => faults.unknown_key(&entry, "`hedge`", HEDGE_KEYS),
+            "copies" => copies = value(&entry, WHOLE, faults),
+            "delay" => delay = value(&entry, DURATION, faults),
+            _ => faults.unknown(&entry, &keys::HEDGE),
         }
     }
     Some(Hedging {
@@ -330,16 +310,15 @@ fn hedge(field: &Entry<'_>, faults: &mut Faults) -> Option<Hedging> {
 /// Where the retry stands (D-6, D-8).
 fn layer(field: &Entry<'_>, faults: &mut Faults) -> Option<Position> {
     let node = field.value;
-    if node.is_null() || hole(node).is_some() {
+    if node.is_null() || faults.hole(node).is_some() {
         return None;
     }
     let position = node.text().and_then(Position::parse);
     if position.is_none() {
         let known = Position::ALL.map(Position::name);
         let help = node.text().and_then(|text| suggestion(text, &known));
-        let help = help.unwrap_or_else(|| format!("known here: {}", crate::read::vocabulary::quoted(&known)));
-        let message =
-            format!("`layer` should be a position on the edge, found {}", crate::read::vocabulary::found(node));
+        let help = help.unwrap_or_else(|| format!("known here: {}", quoted(&known)));
+        let message = format!("`layer` should be a position on the edge, found {}", found(node));
         faults.add(node.span(), message, Some(help));
     }
     position

@@ -1,23 +1,68 @@
 //! A manifest's `retry`: how many tries, how delays grow and are spread, and what is retried.
 
+use super::keys;
 use super::policy::{BY, unsaid};
 use crate::facts::{
     Attempts, Backoff, BackoffKind, Class, Classes, Count, Counts, Jitter, JitterAt, Limit, Nanos, Policy, Sourced, Why,
 };
 use crate::read::data::tree::{Entry, Node};
-use crate::read::data::value::{hole, shorten};
-use crate::read::vocabulary::values::{DURATION, LIMIT, SHARE, duration, limit, number, share, whole};
-use crate::read::vocabulary::{Faults, fields, quoted, suggestion, texts, value};
+use crate::read::data::value::shorten;
+use crate::read::vocabulary::values::{CLASS, DURATION, LIMIT, SHARE, TIMES, WHOLE, duration, whole};
+use crate::read::vocabulary::{Faults, Is, Kind, fields, quoted, suggestion, value};
 use crate::source::Span;
 
-/// Keys of `retry`.
-pub const RETRY_KEYS: &[&str] = &["attempts", "retries", "backoff", "base", "factor", "cap", "jitter", "on"];
-/// Keys of a `jitter` that is a mapping.
-pub const JITTER_KEYS: &[&str] = &["proportional", "additive"];
-/// What `backoff` may say.
-pub const BACKOFFS: &[&str] = &["none", "fixed", "linear", "exponential", "fibonacci"];
-/// What `jitter` may say.
-pub const JITTERS: &[&str] = &["none", "full", "equal", "decorrelated"];
+/// Tries, the first included, and the number as written.
+pub(super) const ATTEMPTS: Kind<(Attempts, Option<u64>)> =
+    Kind::new(Is::Either(&[Is::Whole(1), UNBOUNDED], "the number of tries, at least 1, or `unbounded`"), |node| {
+        count(node, 0)
+    });
+/// The same from the number of tries after the first.
+pub(super) const RETRIES: Kind<(Attempts, Option<u64>)> =
+    Kind::new(Is::Either(&[WHOLE.is, UNBOUNDED], "the number of tries after the first, or `unbounded`"), |node| {
+        count(node, 1)
+    });
+const UNBOUNDED: Is = Is::Words(&["unbounded"]);
+
+/// How delays grow, in a word.
+const GROWTH: Kind<BackoffKind> = Kind::words(&[
+    ("none", BackoffKind::None),
+    ("fixed", BackoffKind::Fixed),
+    ("linear", BackoffKind::Linear),
+    ("exponential", BackoffKind::Exponential),
+    ("fibonacci", BackoffKind::Fibonacci),
+]);
+/// How delays grow, or all of them.
+pub(super) const BACKOFF: Kind<BackoffKind> = Kind::new(
+    Is::Either(
+        &[GROWTH.is, Is::Series(&DURATION.is)],
+        "`none`, `fixed`, `linear`, `exponential`, `fibonacci` or a list of times such as `[100ms, 1s]`",
+    ),
+    |node| match node.is_seq() {
+        true => node
+            .items()
+            .map(duration)
+            .collect::<Option<_>>()
+            .filter(|all: &Vec<_>| !all.is_empty())
+            .map(BackoffKind::Schedule),
+        false => GROWTH.parse(node),
+    },
+);
+
+/// The random part, in a word.
+pub(super) const SPREAD_WORDS: Kind<Jitter> = Kind::words(&[
+    ("none", Jitter::NONE),
+    ("full", Jitter::FULL),
+    ("equal", Jitter::EQUAL),
+    ("decorrelated", Jitter::DECORRELATED),
+]);
+/// The random part; its table has a reader of its own.
+pub(super) const JITTER: Kind<Jitter> = Kind::new(
+    Is::Either(
+        keys::SPREADS,
+        "`none`, `full`, `equal`, `decorrelated`, `{ proportional: 0.25 }` or `{ additive: 1s }`",
+    ),
+    |node| SPREAD_WORDS.parse(node),
+);
 
 /// A `retry` mapping, read.
 #[derive(Clone, Debug)]
@@ -35,7 +80,7 @@ impl Retry {
     pub(super) fn read(field: &Entry<'_>, faults: &mut Faults) -> Option<Retry> {
         let node = field.value;
         let span = node.span();
-        if let Some(why) = hole(node) {
+        if let Some(why) = faults.hole(node) {
             return Some(Retry {
                 span,
                 attempts: Sourced::unknown(why, span),
@@ -45,7 +90,7 @@ impl Retry {
                 on: Some((unsaid(span), Classes::NONE)),
             });
         }
-        if !faults.is_map(field, "a mapping such as `{ attempts: 3, backoff: exponential, base: 100ms }`") {
+        if !faults.is_map(field, keys::RETRY.shape) {
             return None;
         }
         let (mut attempts, mut retries, mut jitter, mut on) = (None, None, None, None);
@@ -57,7 +102,7 @@ impl Retry {
                 "jitter" => jitter = read_jitter(&entry, faults),
                 "on" => on = read_classes(&entry, faults),
                 _ if delays.take(&entry, faults) => {}
-                _ => faults.unknown_key(&entry, "`retry`", RETRY_KEYS),
+                _ => faults.unknown(&entry, &keys::RETRY),
             }
         }
         let (attempts, count) = read_count(span, attempts.as_ref(), retries.as_ref(), faults);
@@ -97,21 +142,14 @@ fn read_count(
     faults: &mut Faults,
 ) -> (Sourced<Attempts>, Option<Count>) {
     let counted = |entry: &Entry<'_>, counts, faults: &mut Faults| {
-        let mut written = None;
-        let (expected, extra) = match counts {
-            Counts::Attempts => ("the number of tries, at least 1, or `unbounded`", 0),
-            Counts::Retries => ("the number of tries after the first, or `unbounded`", 1),
+        let (key, kind) = match counts {
+            Counts::Attempts => ("attempts", ATTEMPTS),
+            Counts::Retries => ("retries", RETRIES),
         };
-        let attempts = value(entry, expected, faults, |node| {
-            if node.text()?.trim() == "unbounded" {
-                return Some(Attempts::Unbounded);
-            }
-            let count = whole(node)?;
-            written = Some(count);
-            Some(Attempts::Times(count.saturating_add(extra))).filter(|attempts| *attempts != Attempts::Times(0))
-        });
-        let key = if counts == Counts::Attempts { "attempts" } else { "retries" };
-        (attempts.unwrap_or_else(|| unsaid(span)), written.map(|written| Count { key: key.into(), written, counts }))
+        let read = value(entry, kind, faults);
+        let written = read.as_ref().and_then(|read| read.known()?.1);
+        let attempts = read.map_or_else(|| unsaid(span), |read| read.map(|(attempts, _)| attempts));
+        (attempts, written.map(|written| Count { key: key.into(), written, counts }))
     };
     match (attempts, retries) {
         (Some(entry), None) => counted(entry, Counts::Attempts, faults),
@@ -159,12 +197,9 @@ impl Delays {
     fn take(&mut self, entry: &Entry<'_>, faults: &mut Faults) -> bool {
         match entry.key {
             "backoff" => self.kind = read_kind(entry, faults),
-            "base" => self.base = value(entry, DURATION, faults, duration),
-            "factor" => {
-                let expected = "a number of at least 1";
-                self.factor = value(entry, expected, faults, |node| number(node).filter(|factor| *factor >= 1.0));
-            }
-            "cap" => self.cap = value(entry, LIMIT, faults, limit),
+            "base" => self.base = value(entry, DURATION, faults),
+            "factor" => self.factor = value(entry, TIMES, faults),
+            "cap" => self.cap = value(entry, LIMIT, faults),
             _ => return false,
         }
         self.first_key = self.first_key.or(Some(entry.key_span));
@@ -201,51 +236,38 @@ impl Delays {
     }
 }
 
-fn read_kind(entry: &Entry<'_>, faults: &mut Faults) -> Option<Sourced<BackoffKind>> {
-    let node = entry.value;
-    if node.is_seq() {
-        return value(entry, "a list of times such as `[100ms, 1s]`", faults, |node| {
-            let delays: Option<Vec<Nanos>> = node.items().map(duration).collect();
-            delays.filter(|delays| !delays.is_empty()).map(BackoffKind::Schedule)
-        });
+/// Tries from a number that leaves out so many of them; not none at all.
+fn count(node: Node<'_>, extra: u64) -> Option<(Attempts, Option<u64>)> {
+    if node.text()? == "unbounded" {
+        return Some((Attempts::Unbounded, None));
     }
-    let expected = "`none`, `fixed`, `linear`, `exponential`, `fibonacci` or a list of times";
-    value(entry, expected, faults, |node| {
-        Some(match node.text()? {
-            "none" => BackoffKind::None,
-            "fixed" => BackoffKind::Fixed,
-            "linear" => BackoffKind::Linear,
-            "exponential" => BackoffKind::Exponential,
-            "fibonacci" => BackoffKind::Fibonacci,
-            _ => return None,
-        })
-    })
+    let written = whole(node)?;
+    let tries = written.saturating_add(extra);
+    (tries > 0).then_some((Attempts::Times(tries), Some(written)))
+}
+
+fn read_kind(entry: &Entry<'_>, faults: &mut Faults) -> Option<Sourced<BackoffKind>> {
+    // One delay that is unknown leaves the series unknown.
+    match entry.value.items().find_map(|item| faults.hole(item)) {
+        Some(why) => Some(Sourced::unknown(why, entry.value.span())),
+        None => value(entry, BACKOFF, faults),
+    }
 }
 
 fn read_jitter(entry: &Entry<'_>, faults: &mut Faults) -> Option<Sourced<Jitter>> {
-    let node = entry.value;
-    if node.is_map() {
-        return Some(jitter_of_map(node, faults));
+    match entry.value.is_map() {
+        true => Some(jitter_of_map(entry.value, faults)),
+        false => value(entry, JITTER, faults),
     }
-    let expected = "`none`, `full`, `equal`, `decorrelated`, `{ proportional: 0.25 }` or `{ additive: 1s }`";
-    value(entry, expected, faults, |node| {
-        Some(match node.text()? {
-            "none" => Jitter::NONE,
-            "full" => Jitter::FULL,
-            "equal" => Jitter::EQUAL,
-            "decorrelated" => Jitter::DECORRELATED,
-            _ => return None,
-        })
-    })
 }
 
 fn jitter_of_map(node: Node<'_>, faults: &mut Faults) -> Sourced<Jitter> {
     let (mut proportional, mut additive) = (None, None);
     for entry in fields(node) {
         match entry.key {
-            "proportional" => proportional = value(&entry, SHARE, faults, share),
-            "additive" => additive = value(&entry, DURATION, faults, duration),
-            _ => faults.unknown_key(&entry, "`jitter`", JITTER_KEYS),
+            "proportional" => proportional = value(&entry, SHARE, faults),
+            "additive" => additive = value(&entry, DURATION, faults),
+            _ => faults.unknown(&entry, &keys::SPREAD),
         }
     }
     match (proportional, additive) {
@@ -253,8 +275,7 @@ fn jitter_of_map(node: Node<'_>, faults: &mut Faults) -> Sourced<Jitter> {
         (Some(share), None) => share.map(|share| Jitter { at: JitterAt::AfterCap, ..Jitter::proportional(share) }),
         (None, Some(plus)) => plus.map(|plus| Jitter { at: JitterAt::AfterCap, ..Jitter::additive(plus) }),
         _ => {
-            let message = "`jitter` should be one of `{ proportional: 0.25 }` and `{ additive: 1s }`";
-            faults.add(node.span(), message, None);
+            faults.add(node.span(), format!("`jitter` should be {}", keys::SPREAD.shape), None);
             unsaid(node.span())
         }
     }
@@ -266,23 +287,24 @@ fn read_classes(entry: &Entry<'_>, faults: &mut Faults) -> Option<(Sourced<Class
     if node.is_null() {
         return None;
     }
-    if let Some(why) = hole(node) {
+    if let Some(why) = faults.hole(node) {
         return Some((Sourced::unknown(why, node.span()), Classes::NONE));
     }
-    let expected = "a list of failure classes such as `[overload, try-timeout]`";
     let before = faults.list.len();
     let mut classes = Classes::NONE;
-    let mut why = node.items().find_map(hole);
-    for (text, item) in texts(entry, expected, faults) {
-        match Class::parse(text.trim()) {
-            Some(class) => classes.insert(class),
-            None if hole(item).is_some() => why = hole(item),
-            None => {
-                let names: Vec<&str> = Class::ALL.iter().map(|class| class.name()).collect();
+    let mut why = None;
+    let one = (!node.is_seq()).then_some(node);
+    for item in node.items().chain(one) {
+        match (CLASS.parse(item), item.text()) {
+            (Some(class), _) => classes.insert(class),
+            _ if faults.hole(item).is_some() => why = faults.hole(item),
+            (None, Some(text)) => {
+                let names = Class::ALL.map(Class::name);
                 let help = suggestion(text, &names)
                     .unwrap_or_else(|| format!("known here: {}, an HTTP status or a gRPC code", quoted(&names)));
                 faults.add(item.span(), format!("`{}` is no failure class", shorten(text)), Some(help));
             }
+            (None, None) => faults.misfit("on", item, "a list of failure classes such as `[overload, try-timeout]`"),
         }
     }
     if faults.list.len() > before {

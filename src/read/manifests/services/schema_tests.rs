@@ -1,62 +1,16 @@
-//! The published JSON Schema and the reader know the same words.
+//! Manifests that the schema and the reader take, and those that neither does. That they agree on every key is held by
+//! `vocabulary::agreement`.
 
-use std::collections::BTreeSet;
-
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::*;
-use crate::facts::{Class, Position};
-
-const SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schemas/services.schema.json"));
-
-fn schema() -> Value {
-    serde_json::from_str(SCHEMA).unwrap()
-}
+use crate::read::data::template;
+use crate::read::vocabulary::agreement::{Agreement, By, Excuse, is_address};
+use crate::report::schemas::of_manifests;
 
 fn is_valid(manifest: &str) -> bool {
     let manifest: Value = serde_yaml::from_str(manifest).unwrap();
-    jsonschema::draft202012::new(&schema()).unwrap().is_valid(&manifest)
-}
-
-fn keys(value: &Value) -> BTreeSet<String> {
-    value.as_object().unwrap().keys().cloned().collect()
-}
-
-fn set(words: &[&str]) -> BTreeSet<String> {
-    words.iter().map(ToString::to_string).collect()
-}
-
-fn words(value: &Value) -> BTreeSet<String> {
-    value.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_string()).collect()
-}
-
-#[test]
-fn the_schema_names_the_keys_that_the_reader_knows() {
-    let schema = schema();
-    assert!(jsonschema::meta::is_valid(&schema));
-    let defs = &schema["$defs"];
-    assert_eq!(keys(&schema["properties"]), set(TOP_KEYS));
-    for (name, known) in [
-        ("service", SERVICE_KEYS),
-        ("accept", ACCEPT_KEYS),
-        ("described-call", CALL_KEYS),
-        ("policy", POLICY_KEYS),
-        ("retry", RETRY_KEYS),
-        ("hedge", HEDGE_KEYS),
-    ] {
-        assert_eq!(keys(&defs[name]["properties"]), set(known), "{name}");
-    }
-    for (name, known) in [("timeout", TIMEOUT_KEYS), ("budget", BUDGET_KEYS), ("breaker", BREAKER_KEYS)] {
-        assert_eq!(keys(&defs[name]["oneOf"][1]["properties"]), set(known), "{name}");
-    }
-    let retry = &defs["retry"]["properties"];
-    assert_eq!(keys(&retry["jitter"]["oneOf"][1]["properties"]), set(JITTER_KEYS));
-    assert_eq!(words(&retry["jitter"]["oneOf"][0]["enum"]), set(JITTERS));
-    assert_eq!(words(&retry["backoff"]["oneOf"][0]["enum"]), set(BACKOFFS));
-    assert_eq!(words(&defs["layer"]["enum"]), set(&Position::ALL.map(Position::name)));
-    let classes: BTreeSet<String> = Class::ALL.iter().map(|class| class.name().to_string()).collect();
-    assert_eq!(words(&defs["class"]["oneOf"][0]["enum"]), classes);
-    assert!(words(&defs["class"]["oneOf"][3]["enum"]).iter().all(|code| Class::parse(code).is_some()));
+    jsonschema::draft202012::new(&of_manifests()).unwrap().is_valid(&manifest)
 }
 
 /// Each of these is read without a problem and valid by the schema.
@@ -87,8 +41,10 @@ fn holes_are_valid_and_read_as_unknown() {
         "services: { web: { calls: [ { to: shop, timeout: { attempt: '${LIMIT}' }, budget: { ratio: '${SHARE}' } } ] } }",
     ] {
         assert!(is_valid(manifest), "{manifest}");
-        assert!(is_valid(&manifest.replace("${", "{{ ")), "{manifest}");
         assert_eq!(problems(manifest), 0, "{manifest}");
+        let template = manifest.replace("${", "{{ ").replace("}'", " }}'");
+        assert!(is_valid(&template), "{template}");
+        assert_eq!(problems(&template), 0, "{template}");
     }
 }
 
@@ -121,10 +77,91 @@ fn misspelt_keys_and_wrong_values_are_neither_valid_nor_read_in_silence() {
 }
 
 fn problems(manifest: &str) -> usize {
-    let tree = crate::read::data::yaml::parse(crate::source::FileId(0), manifest);
+    let tree = template::parse(crate::source::FileId(0), manifest);
     let settings = crate::read::ReadSettings::default();
     let context = Context { file: crate::source::FileId(0), path: "services.yaml", settings: &settings };
     let mut facts = Facts::default();
     tree.documents().for_each(|document| read(document, &context, &mut facts));
     facts.problems.len()
+}
+
+/// Whether a file is a manifest and read without a problem.
+fn reads(file: &Value) -> Option<bool> {
+    let mut file = file.clone();
+    // Without any calls it would be no manifest.
+    if let Some(services) = file["services"].as_object_mut() {
+        services.insert("keep".into(), json!({ "calls": [] }));
+    }
+    let text = serde_yaml::to_string(&file).unwrap();
+    let tree = template::parse(crate::source::FileId(0), &text);
+    Some(tree.documents().all(recognises) && problems(&text) == 0)
+}
+
+#[test]
+fn schema_and_reader_agree_on_every_value_of_every_key() {
+    let excuses = [
+        Excuse {
+            why: "a key without a value is as good as none to the reader; the schema asks for what is missing",
+            taken: By::Reader,
+            holds: |_, _, written| written.is_null() || *written == json!({ "x": null }),
+        },
+        Excuse {
+            why: "names of policies are known to the reader",
+            taken: By::Schema,
+            holds: |table, key, written| table == "call" && (key == "policy" || written.get("policy").is_some()),
+        },
+        Excuse {
+            why: "addresses are nobody's name",
+            taken: By::Schema,
+            holds: |_, key, written| is_address(key, written),
+        },
+        Excuse {
+            why: "`attempts` and `retries` contradict each other by their numbers",
+            taken: By::Schema,
+            holds: |table, key, written| {
+                table == "retry" && matches!(key, "attempts" | "retries") && written.is_object()
+            },
+        },
+        Excuse {
+            why: "29 February is a day of some years only",
+            taken: By::Schema,
+            holds: |_, _, written| *written == json!("2027-02-29"),
+        },
+        Excuse {
+            why: "a file whose services are all filled in later is not recognised",
+            taken: By::Schema,
+            holds: |table, key, written| table == "manifest" && key == "services" && written.is_string(),
+        },
+        Excuse {
+            why: "a template prints names too",
+            taken: By::Reader,
+            holds: |_, _, written| written.get("{{ x }}").is_some(),
+        },
+        Excuse {
+            why: "YAML 1.1 has `yes` for `true`, and a text in quotes is one",
+            taken: By::Reader,
+            holds: |_, _, written| *written == json!("yes"),
+        },
+    ];
+    Agreement { schema: of_manifests(), reads: &reads, excuses: &excuses }.check(&keys::TOP, &[]);
+}
+
+#[test]
+fn every_manifest_in_the_repository_is_valid() {
+    let schema = jsonschema::draft202012::new(&of_manifests()).unwrap();
+    let mut manifests = 0;
+    for folder in ["testdata", "docs", "rules"] {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        for entry in walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap) {
+            let is_yaml = entry.path().extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+            let Some(text) = is_yaml.then(|| std::fs::read_to_string(entry.path()).ok()).flatten() else { continue };
+            let tree = template::parse(crate::source::FileId(0), &text);
+            if tree.documents().count() == 1 && tree.documents().all(recognises) {
+                let file: Value = serde_yaml::from_str(&text).unwrap();
+                assert_eq!(schema.is_valid(&file), problems(&text) == 0, "{}", entry.path().display());
+                manifests += 1;
+            }
+        }
+    }
+    assert!(manifests > 5, "{manifests}");
 }

@@ -417,6 +417,31 @@ fn a_value_of_the_wrong_kind_is_a_problem_that_says_what_stands_there() {
 }
 
 #[test]
+fn a_number_or_switch_without_quotes_is_no_text() {
+    let one = |fields: &str| problems(fields).pop().unwrap().1;
+    assert_eq!(one("one-of: 1"), "`one-of` should be the name of a group, found `1`");
+    assert_eq!(one("operation: true"), "`operation` should be a text, found `true`");
+    assert_eq!(problems("one-of: \"1\", operation: yes"), []);
+    let calls = |calls: &str| problems_in(&format!("services: {{ web: {{ calls: {calls} }} }}"));
+    assert!(calls("[{ to: shop }, 3]").pop().unwrap().1.starts_with("`calls` should be a list of names"));
+    // Whole is what has no fraction.
+    let pool = facts("services: { web: { calls: [], pool: 3.0, clients: 1e3 } }");
+    assert_eq!(pool.problems, []);
+    assert_eq!(pool.services[0].clients.as_ref().unwrap().known(), Some(&1000));
+}
+
+#[test]
+fn what_is_filled_in_later_is_unknown_and_no_mistake() {
+    let series = policy("retry: { attempts: 3, backoff: [1s, \"${WAIT}\"] }");
+    assert_eq!(series.backoff.kind.known(), None);
+    let facts = facts(
+        "services: { web: { calls: [ { to: shop }, \"${CALLEE}\" ], accept: { max-amplification: \"${MOST}\", reason: agreed } } }",
+    );
+    assert_eq!(facts.problems, []);
+    assert_eq!((facts.calls.len(), facts.services[0].accept.is_none()), (1, true));
+}
+
+#[test]
 fn a_call_to_nobody_is_told_and_the_others_stay() {
     let facts = facts("services: { web: { calls: [ { per-request: 1 }, { to: localhost }, [x], { to: shop } ] } }");
     assert_eq!(facts.calls.len(), 1);

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use super::keys;
 use super::targets::{Kind, Target};
 use super::values::{Reader, Value};
 use super::versions::version;
 use crate::read::code::packages::Version;
 use crate::read::data::tree::{Entry, Node};
-use crate::read::vocabulary::{Faults, found};
+use crate::read::vocabulary::values::{TEXT, string};
+use crate::read::vocabulary::{Faults, found, plain};
 
 /// Code, and what must be read in it.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +51,8 @@ pub enum ExpectKey {
     Operations,
 }
 
-const KEYS: &[(&str, ExpectKey, Kind)] = &[
+/// What only examples say, and more words for what entries say too.
+pub(super) const EXPECTED: &[(&str, ExpectKey, Kind)] = &[
     ("delays", ExpectKey::Delays, Kind::Schedule),
     ("line", ExpectKey::Line, Kind::Whole),
     ("confidence", ExpectKey::Confidence, Kind::Words(&["high", "medium", "low"])),
@@ -60,7 +63,7 @@ const KEYS: &[(&str, ExpectKey, Kind)] = &[
 ];
 
 /// Targets that are no part of what is read.
-const NOT_READ: &[Target] = &[
+pub(super) const NOT_READ: &[Target] = &[
     Target::Retries,
     Target::Limit,
     Target::Policy,
@@ -81,20 +84,19 @@ const NOT_READ: &[Target] = &[
     Target::Floor,
 ];
 
-/// Keys of an example.
-pub const EXAMPLE_KEYS: &[&str] = &["name", "code", "file", "version", "measure", "expect"];
-
 pub(super) fn example(node: Node<'_>, faults: &mut Faults) -> Option<Example> {
     let mut example = Example { name: None, code: "".into(), file: "".into(), version: None, expect: Vec::new() };
     for entry in node.written_entries() {
+        // As it stands: lines are counted in it.
         let text = |faults: &mut Faults| -> Arc<str> {
-            if entry.value.text().is_none() {
+            let text = string(entry.value);
+            if text.is_none() {
                 faults.misfit(entry.key, entry.value, "a text");
             }
-            entry.value.text().unwrap_or_default().into()
+            text.unwrap_or_default().into()
         };
         match entry.key {
-            "name" => example.name = Some(text(faults)),
+            "name" => example.name = plain(&entry, TEXT, faults),
             "code" => example.code = text(faults),
             "file" => example.file = text(faults),
             "version" => {
@@ -106,10 +108,10 @@ pub(super) fn example(node: Node<'_>, faults: &mut Faults) -> Option<Example> {
             // How the program is run that measures it: whoever runs it reads this.
             "measure" => _ = faults.is_map(&entry, "a table"),
             "expect" => example.expect = expectations(&entry, faults),
-            _ => faults.unknown_key(&entry, "an example", EXAMPLE_KEYS),
+            _ => faults.unknown(&entry, &keys::EXAMPLE),
         }
     }
-    if example.code.is_empty() || example.file.is_empty() || node.get("expect").is_none() {
+    if example.code.trim().is_empty() || example.file.trim().is_empty() || node.get("expect").is_none() {
         faults.add(node.span(), "an example needs `code`, `file` and `expect`", None);
         return None;
     }
@@ -132,7 +134,7 @@ fn one(node: Node<'_>, faults: &mut Faults) -> Vec<Expect> {
     let values = Reader { params: &[] };
     let mut all = Vec::new();
     for entry in node.written_entries() {
-        let own = KEYS.iter().find(|(name, ..)| *name == entry.key);
+        let own = EXPECTED.iter().find(|(name, ..)| *name == entry.key);
         let target = Target::parse(entry.key).filter(|target| !NOT_READ.contains(target));
         // First by what only examples say (`additive`), then as entries have it.
         let mut tried = Faults::default();
@@ -148,7 +150,7 @@ fn one(node: Node<'_>, faults: &mut Faults) -> Vec<Expect> {
                 continue;
             }
             (None, None) => {
-                let known: Vec<&str> = KEYS
+                let known: Vec<&str> = EXPECTED
                     .iter()
                     .map(|(name, ..)| *name)
                     .chain(Target::ALL.iter().filter(|(_, target)| !NOT_READ.contains(target)).map(|(name, _)| *name))

@@ -6,10 +6,11 @@ use super::example::{Example, example};
 use super::says::combine;
 use super::shape::{On, Shape, shape};
 use super::versions::{KINDS, PackageRef};
-use super::{name, path, texts};
+use super::{keys, path};
 use crate::read::code::packages::{Dependency, From, Package};
 use crate::read::data::tree::{Entry, Node};
-use crate::read::vocabulary::{Faults, quoted};
+use crate::read::vocabulary::values::{FIRST, TEXT, named};
+use crate::read::vocabulary::{Faults, plain, quoted, texts};
 
 /// How a library spells a policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,10 +47,6 @@ pub enum Combining {
     /// Delays are added.
     Sum,
 }
-
-/// Keys of a library.
-pub const LIBRARY_KEYS: &[&str] =
-    &["schema", "name", "language", "packages", "roots", "aliases", "source", "combine", "shape", "example"];
 
 /// Where an entry stands: what it must have differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,14 +95,13 @@ pub fn library(node: Node<'_>, origin: Origin, rules: Option<&[&str]>, faults: &
     };
     for entry in node.written_entries() {
         match entry.key {
-            "schema" if entry.value.text() == Some("1") => {}
-            "schema" => faults.misfit("schema", entry.value, "`1`: the only one there is"),
-            "name" => library.name = name(&entry, faults).unwrap_or_default(),
-            "language" => library.language = name(&entry, faults).unwrap_or_default(),
+            "schema" => _ = plain(&entry, FIRST, faults),
+            "name" => library.name = plain(&entry, TEXT, faults).unwrap_or_default(),
+            "language" => library.language = plain(&entry, TEXT, faults).unwrap_or_default(),
             "packages" => library.packages = packages(&entry, faults),
             "roots" => library.roots = roots(&entry, faults),
             "aliases" => library.aliases = aliases(&entry, faults),
-            "source" => library.source = name(&entry, faults),
+            "source" => library.source = plain(&entry, TEXT, faults),
             "combine" => library.combine = combine(&entry, faults),
             "shape" => {
                 let tables = tables(&entry, faults);
@@ -115,19 +111,24 @@ pub fn library(node: Node<'_>, origin: Origin, rules: Option<&[&str]>, faults: &
                 let tables = tables(&entry, faults);
                 library.examples = tables.into_iter().filter_map(|node| example(node, faults)).collect();
             }
-            _ => faults.unknown_key(&entry, "a library", LIBRARY_KEYS),
+            _ => faults.unknown(&entry, &keys::LIBRARY),
         }
     }
     let required: &[&str] = match origin {
         Origin::File => &["schema", "name", "language", "packages", "roots", "source", "shape"],
         Origin::Settings => &["name", "language", "roots", "shape"],
     };
-    let missing: Vec<&str> = required.iter().copied().filter(|key| node.get(key).is_none()).collect();
+    let missing: Vec<&str> = required.iter().copied().filter(|key| is_missing(node, key)).collect();
     if !missing.is_empty() {
         faults.add(node.span(), format!("a library needs {}", quoted(&missing)), None);
     }
     resolve(node, &mut library, faults);
     (!library.name.is_empty()).then_some(library)
+}
+
+/// Whether a library does not say something; without a shape it says nothing at all.
+fn is_missing(node: Node<'_>, key: &str) -> bool {
+    node.get(key).is_none_or(|value| key == "shape" && value.is_seq() && value.items().len() == 0)
 }
 
 fn tables<'t>(entry: &Entry<'t>, faults: &mut Faults) -> Vec<Node<'t>> {
@@ -140,7 +141,7 @@ fn tables<'t>(entry: &Entry<'t>, faults: &mut Faults) -> Vec<Node<'t>> {
 
 fn packages(entry: &Entry<'_>, faults: &mut Faults) -> Vec<PackageRef> {
     let mut all = Vec::new();
-    for (text, node) in texts(entry, "packages such as `\"cargo:acme-net@>=1\"`", faults) {
+    for (text, node) in texts(entry, keys::PACKAGES, faults) {
         match PackageRef::parse(text) {
             Some(package) => all.push(package),
             None => {
@@ -153,7 +154,7 @@ fn packages(entry: &Entry<'_>, faults: &mut Faults) -> Vec<PackageRef> {
 }
 
 fn roots(entry: &Entry<'_>, faults: &mut Faults) -> Vec<Arc<str>> {
-    let all = texts(entry, "paths such as `\"acme_net::retry\"`", faults);
+    let all = texts(entry, keys::ROOTS, faults);
     all.into_iter().map(|(text, _)| path(text)).collect()
 }
 
@@ -163,10 +164,7 @@ fn aliases(entry: &Entry<'_>, faults: &mut Faults) -> Vec<(Arc<str>, Arc<str>)> 
     }
     let mut all = Vec::new();
     for alias in entry.value.written_entries() {
-        match alias.value.text() {
-            Some(real) => all.push((path(alias.key), path(real))),
-            None => faults.misfit(alias.key, alias.value, "a path"),
-        }
+        all.extend(plain(&alias, named("a path"), faults).map(|real| (path(alias.key), path(&real))));
     }
     all
 }
@@ -185,7 +183,7 @@ fn resolve(node: Node<'_>, library: &mut Library, faults: &mut Faults) {
         for key in ["call", "method_of", "record", "mark", "const"] {
             let Some(entry) = node.entry(key) else { continue };
             let mut ignored = Faults::default();
-            for (text, at) in texts(&entry, "", &mut ignored) {
+            for (text, at) in texts(&entry, keys::PATHS, &mut ignored) {
                 let path = path(text);
                 let mut known = library.roots.iter().chain(library.aliases.iter().map(|(alias, _)| alias));
                 // Without any root, that is what is told.
@@ -204,7 +202,7 @@ fn resolve(node: Node<'_>, library: &mut Library, faults: &mut Faults) {
                     "part" => &kinds,
                     _ => continue,
                 };
-                if let Some(text) = entry.value.text()
+                if let Some(text) = entry.value.text().map(str::trim)
                     && !known.iter().any(|id| **id == *text)
                 {
                     let what = if entry.key == "shape" { "no shape is called" } else { "no part is of the kind" };

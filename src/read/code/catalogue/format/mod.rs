@@ -42,8 +42,11 @@
 //! `from`, `shape`. Values: see [`Value`], [`Ref`] and [`Kind`]; units are ns, us, ms, s, min, h, d, `%`, `/s`, `in flight`.
 
 mod example;
+pub mod keys;
 mod library;
 mod says;
+#[cfg(test)]
+pub mod schema;
 mod shape;
 mod targets;
 #[cfg(test)]
@@ -54,15 +57,14 @@ mod versions;
 use std::sync::Arc;
 
 pub use example::{Example, Expect, ExpectKey};
-pub use library::{Combining, LIBRARY_KEYS, Library, Origin, library};
-pub use says::{Callback, Clause, Layer, Says, Setting, Table, clause_keys};
-pub use shape::{Is, On, Order, Param, SHAPE_KEYS, Sayings, Shape, WHEN_KEYS};
+pub use library::{Combining, Library, Origin, library};
+pub use says::{Callback, Clause, Layer, Says, Setting, Table};
+pub use shape::{Is, On, Order, Param, Sayings, Shape};
 pub use targets::{Kind, Target};
 pub use values::{Fold, Ref, Root, Step, Unit, Value, classes};
 pub use versions::{PackageRef, Versions};
 
 use crate::read::data::toml;
-use crate::read::data::tree::{Entry, Node};
 use crate::read::vocabulary::{Fault, Faults};
 use crate::source::FileId;
 
@@ -114,31 +116,4 @@ pub fn behind<'p>(path: &'p str, root: &str) -> Option<&'p str> {
         }
     };
     (rest.is_empty() || rest.starts_with("::")).then_some(rest)
-}
-
-/// A text that is not empty.
-fn name(entry: &Entry<'_>, faults: &mut Faults) -> Option<Arc<str>> {
-    let text = entry.value.text().filter(|text| !text.trim().is_empty());
-    if text.is_none() {
-        faults.misfit(entry.key, entry.value, "a text");
-    }
-    text.map(Into::into)
-}
-
-/// The texts of a list, or the one text in its place. Unlike in configuration, a `$` means nothing special here.
-fn texts<'t>(entry: &Entry<'t>, expected: &str, faults: &mut Faults) -> Vec<(&'t str, Node<'t>)> {
-    if let Some(text) = entry.value.text() {
-        return vec![(text, entry.value)];
-    }
-    if !entry.value.is_seq() {
-        faults.misfit(entry.key, entry.value, expected);
-    }
-    let mut all = Vec::with_capacity(entry.value.items().len());
-    for item in entry.value.items() {
-        match item.text() {
-            Some(text) => all.push((text, item)),
-            None => faults.misfit(entry.key, item, expected),
-        }
-    }
-    all
 }

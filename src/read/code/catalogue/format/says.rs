@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Combining;
 use super::targets::{Kind, Target};
 use super::values::{Reader, Ref, Root, Step, Value};
+use super::{Combining, keys};
 use crate::read::data::tree::{Entry, Node};
-use crate::read::vocabulary::{Faults, found, quoted, suggestion};
+use crate::read::vocabulary::values::{TEXT, WHOLE};
+use crate::read::vocabulary::{Faults, found, plain, quoted, suggestion};
 
 /// One target and what it is set to.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +58,7 @@ pub enum Layer {
     Other,
 }
 
-const LAYERS: &[(&str, Layer)] = &[
+pub(super) const LAYERS: [(&str, Layer); 6] = [
     ("retry", Layer::Retry),
     ("timeout", Layer::Timeout),
     ("breaker", Layer::Breaker),
@@ -65,14 +66,6 @@ const LAYERS: &[(&str, Layer)] = &[
     ("hedging", Layer::Hedging),
     ("other", Layer::Other),
 ];
-
-/// Keys of a clause that are no targets.
-const STRUCTURE: &[&str] = &["if", "push", "layer", "part", "from", "shape"];
-
-/// Everything that a clause may say.
-pub fn clause_keys() -> Vec<&'static str> {
-    Target::ALL.iter().map(|(name, _)| *name).chain(STRUCTURE.iter().copied()).collect()
-}
 
 /// What is said by the keys of a table: methods, fields, arguments.
 pub type Table = Vec<(Arc<str>, Says)>;
@@ -170,15 +163,12 @@ pub(super) fn clause(node: Node<'_>, values: &Reader<'_>, faults: &mut Faults) -
         match entry.key {
             "if" => clause.tests = tests(&entry, values, faults),
             "push" => clause.push = layer(&entry, faults),
-            "layer" => match entry.value.text().and_then(|text| text.parse().ok()) {
-                Some(index) => clause.layer = Some(index),
-                None => faults.misfit("layer", entry.value, "the place of a layer, from 0"),
-            },
-            "part" => clause.part = super::name(&entry, faults),
-            "shape" => clause.shape = super::name(&entry, faults),
+            "layer" => clause.layer = plain(&entry, WHOLE, faults).and_then(|index| index.try_into().ok()),
+            "part" => clause.part = plain(&entry, TEXT, faults),
+            "shape" => clause.shape = plain(&entry, TEXT, faults),
             "from" => clause.from = values.reference_of(entry.value, faults),
             _ => {
-                let known = clause_keys();
+                let known: Vec<&str> = Target::ALL.iter().map(|(name, _)| *name).chain(keys::CLAUSE.names()).collect();
                 let help = suggestion(entry.key, &known).unwrap_or_else(|| format!("known here: {}", quoted(&known)));
                 faults.add(entry.key_span, format!("`{}` is nothing that can be set", entry.key), Some(help));
             }
@@ -224,9 +214,6 @@ fn layer(entry: &Entry<'_>, faults: &mut Faults) -> Option<Layer> {
 
 /// `[combine]`: how parts of a kind are joined, by operator.
 pub(super) fn combine(entry: &Entry<'_>, faults: &mut Faults) -> Vec<(Arc<str>, Arc<str>, Combining)> {
-    const WAYS: &[(&str, Combining)] =
-        &[("first", Combining::First), ("last", Combining::Last), ("sum", Combining::Sum)];
-    const OPERATORS: &[&str] = &["|", "&", "+", "||", "&&"];
     let mut all = Vec::new();
     if !faults.is_map(entry, "a table") {
         return all;
@@ -236,18 +223,16 @@ pub(super) fn combine(entry: &Entry<'_>, faults: &mut Faults) -> Vec<(Arc<str>, 
             continue;
         }
         for way in part.value.written_entries() {
-            if !OPERATORS.contains(&way.key) {
+            if !keys::OPERATORS.contains(&way.key) {
                 faults.add(
                     way.key_span,
                     format!("`{}` is no operator", way.key),
-                    Some(format!("known here: {}", quoted(OPERATORS))),
+                    Some(format!("known here: {}", quoted(&keys::OPERATORS))),
                 );
                 continue;
             }
-            match WAYS.iter().find(|(name, _)| way.value.text() == Some(name)) {
-                Some((_, combining)) => all.push((part.key.into(), way.key.into(), *combining)),
-                None => faults.misfit(way.key, way.value, "`\"first\"`, `\"last\"` or `\"sum\"`"),
-            }
+            let combining = plain(&way, keys::WAYS, faults);
+            all.extend(combining.map(|combining| (part.key.into(), way.key.into(), combining)));
         }
     }
     all

@@ -6,9 +6,10 @@ use super::says::{Callback, Clause, Says, Setting, Table, callback, clause, says
 use super::targets::Target;
 use super::values::{Reader, Value};
 use super::versions::Versions;
-use super::{name, path, texts};
+use super::{keys, path};
 use crate::read::data::tree::{Entry, Node};
-use crate::read::vocabulary::{Faults, found, quoted, suggestion};
+use crate::read::vocabulary::values::{SWITCH, TEXT};
+use crate::read::vocabulary::{Faults, Kind, found, plain, quoted, suggestion, texts};
 
 /// What a shape is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +30,7 @@ pub enum Is {
     Inner,
 }
 
-const IS: &[(&str, Is)] = &[
+pub(super) const IS: [(&str, Is); 7] = [
     ("policy", Is::Policy),
     ("run", Is::Run),
     ("stack", Is::Stack),
@@ -48,6 +49,9 @@ pub enum Order {
     /// The last that was added.
     LastOutermost,
 }
+
+pub(super) const ORDER: Kind<Order> =
+    Kind::words(&[("first-outermost", Order::FirstOutermost), ("last-outermost", Order::LastOutermost)]);
 
 /// A parameter of a call.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,45 +136,6 @@ pub struct Shape {
     pub when: Vec<(Versions, Sayings)>,
 }
 
-/// Keys of a shape.
-pub const SHAPE_KEYS: &[&str] = &[
-    "id",
-    "is",
-    "part",
-    "call",
-    "method",
-    "on",
-    "sends",
-    "in_place",
-    "method_of",
-    "record",
-    "mark",
-    "const",
-    "params",
-    "policy",
-    "operation",
-    "inner",
-    "name",
-    "config",
-    "env",
-    "default",
-    "sets",
-    "chain",
-    "request",
-    "field",
-    "argument",
-    "callback",
-    "layers",
-    "order",
-    "help",
-    "when",
-];
-/// Keys of `[[shape.when]]`.
-pub const WHEN_KEYS: &[&str] = &[
-    "versions", "default", "sets", "method", "chain", "request", "field", "argument", "callback", "layers", "order",
-    "help",
-];
-
 /// Targets that stand in the shape itself.
 const OWN: &[Target] = &[Target::Policy, Target::Operation, Target::Inner, Target::Name, Target::Config, Target::Env];
 
@@ -212,12 +177,12 @@ pub(super) fn shape(node: Node<'_>, rules: Option<&[&str]>, faults: &mut Faults)
     };
     for entry in node.written_entries() {
         let paths = |faults: &mut Faults| -> Vec<Arc<str>> {
-            texts(&entry, "a path, or a list of them", faults).into_iter().map(|(text, _)| path(text)).collect()
+            texts(&entry, keys::PATHS, faults).into_iter().map(|(text, _)| path(text)).collect()
         };
         match entry.key {
             "is" | "params" => {}
-            "id" => shape.id = name(&entry, faults),
-            "part" => shape.part = name(&entry, faults),
+            "id" => shape.id = plain(&entry, TEXT, faults),
+            "part" => shape.part = plain(&entry, TEXT, faults),
             "call" => shape.call = paths(faults),
             "method_of" => shape.method_of = paths(faults),
             "record" => shape.record = paths(faults),
@@ -225,22 +190,18 @@ pub(super) fn shape(node: Node<'_>, rules: Option<&[&str]>, faults: &mut Faults)
             "const" => shape.constants = paths(faults),
             // A list of names is what it matches; a table, what methods of the chain say.
             "method" if !entry.value.is_map() => {
-                let names = texts(&entry, "method names, or a table of what methods say", faults);
+                let names = texts(&entry, keys::METHODS, faults);
                 shape.method = names.into_iter().map(|(text, _)| text.into()).collect();
             }
             "on" => {
-                let all = texts(&entry, "method names, paths or ids of shapes", faults);
+                let all = texts(&entry, keys::ON, faults);
                 shape.on = all.into_iter().map(|(text, _)| On::Method(text.into())).collect();
             }
             "sends" => {
-                let all = texts(&entry, "names of methods", faults);
+                let all = texts(&entry, keys::SENDS, faults);
                 shape.sends = all.into_iter().map(|(text, _)| text.into()).collect();
             }
-            "in_place" => match entry.value.text() {
-                Some("true") => shape.in_place = true,
-                Some("false") => {}
-                _ => faults.misfit("in_place", entry.value, "`true` or `false`"),
-            },
+            "in_place" => shape.in_place = plain(&entry, SWITCH, faults).unwrap_or(false),
             "when" => whens(&entry, &mut shape, &values, rules, faults),
             key => {
                 if let Some(target) = Target::parse(key).filter(|target| OWN.contains(target)) {
@@ -248,7 +209,7 @@ pub(super) fn shape(node: Node<'_>, rules: Option<&[&str]>, faults: &mut Faults)
                         shape.own.push(Setting { target, value });
                     }
                 } else if !sayings(&entry, &mut shape.says, &values, rules, faults) {
-                    faults.unknown_key(&entry, "a shape", SHAPE_KEYS);
+                    faults.unknown(&entry, &keys::SHAPE);
                 }
             }
         }
@@ -276,7 +237,7 @@ fn is(node: Node<'_>, faults: &mut Faults) -> Option<Is> {
 /// `["label", "max=none", "exp_base=2"]`.
 fn params(node: Node<'_>, faults: &mut Faults) -> Vec<Param> {
     let Some(entry) = node.entry("params") else { return Vec::new() };
-    let all = texts(&entry, "names such as `\"times\"` or `\"times=3\"`", faults);
+    let all = texts(&entry, keys::PARAMS, faults);
     all.into_iter()
         .map(|(text, _)| match text.split_once('=') {
             Some((name, default)) => {
@@ -302,7 +263,7 @@ fn whens(entry: &Entry<'_>, shape: &mut Shape, values: &Reader<'_>, rules: Optio
                     faults.misfit("versions", entry.value, "versions such as `\">=1.4, <2\"`");
                 }
             } else if !sayings(&entry, &mut says, values, rules, faults) {
-                faults.unknown_key(&entry, "`when`", WHEN_KEYS);
+                faults.unknown(&entry, &keys::WHEN);
             }
         }
         match versions {
@@ -336,26 +297,14 @@ fn sayings(
                 all.layers = entry.value.items().map(|item| clause(item, values, faults)).collect();
             }
         }
-        "order" => {
-            all.order = match entry.value.text() {
-                Some("first-outermost") => Some(Order::FirstOutermost),
-                Some("last-outermost") => Some(Order::LastOutermost),
-                _ => {
-                    faults.misfit("order", entry.value, "`\"first-outermost\"` or `\"last-outermost\"`");
-                    None
-                }
-            }
-        }
+        "order" => all.order = plain(entry, ORDER, faults),
         "help" => {
             if faults.is_map(entry, "a table of advice by rule") {
                 for advice in entry.value.written_entries() {
                     if let Some(rules) = rules.filter(|rules| !rules.contains(&advice.key)) {
                         faults.unknown_name(advice.key_span, "no rule is called", advice.key, rules.iter().copied());
                     }
-                    match advice.value.text() {
-                        Some(text) => all.help.push((advice.key.into(), text.into())),
-                        None => faults.misfit(advice.key, advice.value, "a text"),
-                    }
+                    all.help.extend(plain(&advice, TEXT, faults).map(|text| (advice.key.into(), text)));
                 }
             }
         }

@@ -1,92 +1,132 @@
 //! Targets: what an entry may set, and what kind of value each takes.
 
-/// What an entry sets. Names are those of its file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Target {
+use std::borrow::Cow;
+
+use crate::facts::words::either;
+
+/// The targets, each told once: its comment is what schemas say of it, and tells whoever reads this.
+macro_rules! targets {
+    ($(#[doc = $about:literal] $target:ident = $name:literal: $kind:expr;)*) => {
+        /// What an entry sets. Names are those of its file.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Target {
+            $(#[doc = $about] $target,)*
+        }
+
+        impl Target {
+            /// All of them with their names.
+            pub const ALL: &'static [(&'static str, Target)] = &[$(($name, Target::$target),)*];
+
+            /// Its name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Target::$target => $name,)* }
+            }
+
+            /// What it takes.
+            pub const fn kind(self) -> Kind {
+                match self { $(Target::$target => $kind,)* }
+            }
+
+            /// What it says, in a sentence.
+            pub const fn about(self) -> &'static str {
+                match self { $(Target::$target => $about,)* }
+            }
+        }
+    };
+}
+
+targets! {
     /// All tries.
-    Attempts,
+    Attempts = "attempts": Kind::Count;
     /// Tries after the first.
-    Retries,
+    Retries = "retries": Kind::Count;
     /// How delays grow.
-    Backoff,
+    Backoff = "backoff": Kind::Words(BACKOFFS);
     /// The first delay.
-    Base,
+    Base = "base": Kind::Time;
     /// Growth of an exponential.
-    Factor,
-    /// The greatest nominal delay.
-    Cap,
+    Factor = "factor": Kind::Number;
+    /// The greatest nominal delay, or `none`.
+    Cap = "cap": Kind::Limit;
     /// Delays left out at the beginning.
-    SkipDelays,
+    SkipDelays = "skip_delays": Kind::Whole;
     /// The delays one by one.
-    Schedule,
-    /// The random part.
-    Jitter,
-    /// The limit of one try.
-    AttemptTimeout,
+    Schedule = "schedule": Kind::Schedule;
+    /// The random part: a delay d becomes anything from low*d to high*d + plus, but not less than `least`.
+    Jitter = "jitter": Kind::Jitter;
+    /// The limit of one try, or `none`.
+    AttemptTimeout = "attempt_timeout": Kind::Limit;
     /// What connecting may take before that limit starts.
-    ConnectTimeout,
-    /// The limit of all tries.
-    Total,
+    ConnectTimeout = "connect_timeout": Kind::Limit;
+    /// The limit of all tries, or `none`.
+    Total = "total": Kind::Limit;
     /// What `total` measures.
-    TotalMeasures,
+    TotalMeasures = "total_measures": Kind::Words(&["wall", "delays"]);
     /// When `total` is looked at.
-    TotalCheck,
+    TotalCheck = "total_check": Kind::Words(&["cuts", "between-attempts"]);
     /// A limit that is total outside of a retry, and of one try inside.
-    Limit,
-    /// Which failures are retried.
-    Predicate,
+    Limit = "limit": Kind::Limit;
+    /// Which failures are retried: `any`, classes, `opaque`, or the code that decides.
+    Predicate = "predicate": Kind::Predicate;
     /// Which methods are retried.
-    Methods,
+    Methods = "methods": Kind::Methods;
     /// Whether the answer says when to come back.
-    ReadsRetryAfter,
+    ReadsRetryAfter = "reads_retry_after": Kind::Switch;
     /// A retry budget.
-    Budget,
+    Budget = "budget": Kind::Budget;
     /// A cap on what is in flight.
-    Concurrency,
-    /// A breaker.
-    Breaker,
+    Concurrency = "concurrency": Kind::Whole;
+    /// A circuit breaker.
+    Breaker = "breaker": Kind::Breaker;
     /// Copies sent without a failure.
-    Hedge,
+    Hedge = "hedge": Kind::Hedge;
     /// Whether a retry is logged or counted.
-    Observed,
+    Observed = "observed": Kind::Switch;
     /// Whether waiting blocks the thread.
-    Blocking,
-    /// How the random part is the same for all, if there is one.
-    Frozen,
-    /// That a setting does nothing, and why.
-    Inert,
+    Blocking = "blocking": Kind::Switch;
+    /// How the random part is the same for all tries.
+    Frozen = "frozen": Kind::Words(&["drawn-once", "sequence", "seed"]);
+    /// That the setting does nothing, and why; `none` takes that back.
+    Inert = "inert": Kind::Text;
     /// What kind of work it is.
-    Purpose,
-    /// The policy that a run takes.
-    Policy,
+    Purpose = "purpose": Kind::Words(&["request", "reconnect", "startup", "background"]);
+    /// The policy that it takes.
+    Policy = "policy": Kind::Code;
     /// What is tried.
-    Operation,
-    /// What a stack is laid around: a client, a service, another stack. Its limits and retries are inside of all layers.
-    Inner,
+    Operation = "operation": Kind::Code;
+    /// The client or stack inside.
+    Inner = "inner": Kind::Code;
     /// What it is called.
-    Name,
+    Name = "name": Kind::Text;
     /// The configuration section that it is joined with.
-    Config,
+    Config = "config": Kind::Text;
     /// The environment variable that overrides it.
-    Env,
-    /// A breaker's part; see [`Kind::parts`].
-    Ratio,
-    /// A breaker's part.
-    Consecutive,
-    /// A breaker's part.
-    Minimum,
-    /// A breaker's or budget's part.
-    Window,
-    /// A breaker's part.
-    Open,
-    /// A breaker's part.
-    Probes,
-    /// A hedge's part.
-    Copies,
-    /// A hedge's part.
-    Delay,
-    /// A budget's part.
-    Floor,
+    Env = "env": Kind::Text;
+    /// Of a breaker or budget: the share.
+    Ratio = "ratio": Kind::Number;
+    /// Of a breaker: failures in a row.
+    Consecutive = "consecutive": Kind::Whole;
+    /// Of a breaker: requests below which it stays closed.
+    Minimum = "minimum": Kind::Whole;
+    /// Of a breaker or budget: what it looks back on.
+    Window = "window": Kind::Limit;
+    /// Of a breaker: how long it stays open.
+    Open = "open": Kind::Limit;
+    /// Of a breaker: requests that try whether it can close.
+    Probes = "probes": Kind::Whole;
+    /// Of a hedge: copies beyond the first.
+    Copies = "copies": Kind::Whole;
+    /// Of a hedge: the wait before each.
+    Delay = "delay": Kind::Time;
+    /// Of a budget: retries that are always allowed, `3/s` or `3 in flight`.
+    Floor = "floor": Kind::Floor;
+}
+
+impl Target {
+    /// The target of a name.
+    pub fn parse(name: &str) -> Option<Target> {
+        Target::ALL.iter().find(|(known, _)| *known == name).map(|(_, target)| *target)
+    }
 }
 
 /// What kind of value a target takes.
@@ -135,106 +175,10 @@ pub enum Kind {
 /// Words of `backoff`; `none` is one of them as well.
 const BACKOFFS: &[&str] = &["fixed", "linear", "exponential", "fibonacci"];
 
-impl Target {
-    /// All of them with their names.
-    pub const ALL: &'static [(&'static str, Target)] = &[
-        ("attempts", Target::Attempts),
-        ("retries", Target::Retries),
-        ("backoff", Target::Backoff),
-        ("base", Target::Base),
-        ("factor", Target::Factor),
-        ("cap", Target::Cap),
-        ("skip_delays", Target::SkipDelays),
-        ("schedule", Target::Schedule),
-        ("jitter", Target::Jitter),
-        ("attempt_timeout", Target::AttemptTimeout),
-        ("connect_timeout", Target::ConnectTimeout),
-        ("total", Target::Total),
-        ("total_measures", Target::TotalMeasures),
-        ("total_check", Target::TotalCheck),
-        ("limit", Target::Limit),
-        ("predicate", Target::Predicate),
-        ("methods", Target::Methods),
-        ("reads_retry_after", Target::ReadsRetryAfter),
-        ("budget", Target::Budget),
-        ("concurrency", Target::Concurrency),
-        ("breaker", Target::Breaker),
-        ("hedge", Target::Hedge),
-        ("observed", Target::Observed),
-        ("blocking", Target::Blocking),
-        ("frozen", Target::Frozen),
-        ("inert", Target::Inert),
-        ("purpose", Target::Purpose),
-        ("policy", Target::Policy),
-        ("operation", Target::Operation),
-        ("inner", Target::Inner),
-        ("name", Target::Name),
-        ("config", Target::Config),
-        ("env", Target::Env),
-        ("ratio", Target::Ratio),
-        ("consecutive", Target::Consecutive),
-        ("minimum", Target::Minimum),
-        ("window", Target::Window),
-        ("open", Target::Open),
-        ("probes", Target::Probes),
-        ("copies", Target::Copies),
-        ("delay", Target::Delay),
-        ("floor", Target::Floor),
-    ];
-
-    /// The target of a name.
-    pub fn parse(name: &str) -> Option<Target> {
-        Target::ALL.iter().find(|(known, _)| *known == name).map(|(_, target)| *target)
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        Target::ALL.iter().find(|(_, target)| *target == self).map_or("target", |(name, _)| name)
-    }
-
-    /// What it takes.
-    pub fn kind(self) -> Kind {
-        match self {
-            Target::Attempts | Target::Retries => Kind::Count,
-            Target::Backoff => Kind::Words(BACKOFFS),
-            Target::Base | Target::Delay => Kind::Time,
-            Target::Factor | Target::Ratio => Kind::Number,
-            Target::Cap
-            | Target::AttemptTimeout
-            | Target::ConnectTimeout
-            | Target::Total
-            | Target::Limit
-            | Target::Window
-            | Target::Open => Kind::Limit,
-            Target::SkipDelays
-            | Target::Concurrency
-            | Target::Consecutive
-            | Target::Minimum
-            | Target::Probes
-            | Target::Copies => Kind::Whole,
-            Target::Schedule => Kind::Schedule,
-            Target::Jitter => Kind::Jitter,
-            Target::TotalMeasures => Kind::Words(&["wall", "delays"]),
-            Target::TotalCheck => Kind::Words(&["cuts", "between-attempts"]),
-            Target::Predicate => Kind::Predicate,
-            Target::Methods => Kind::Methods,
-            Target::ReadsRetryAfter | Target::Observed | Target::Blocking => Kind::Switch,
-            Target::Budget => Kind::Budget,
-            Target::Floor => Kind::Floor,
-            Target::Breaker => Kind::Breaker,
-            Target::Hedge => Kind::Hedge,
-            Target::Purpose => Kind::Words(&["request", "reconnect", "startup", "background"]),
-            Target::Frozen => Kind::Words(&["drawn-once", "sequence", "seed"]),
-            Target::Policy | Target::Operation | Target::Inner => Kind::Code,
-            Target::Inert | Target::Name | Target::Config | Target::Env => Kind::Text,
-        }
-    }
-}
-
 impl Kind {
     /// What a value of it looks like, for messages.
-    pub fn expected(self) -> &'static str {
-        match self {
+    pub fn expected(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             Kind::Count => "a whole number, `\"unbounded\"`, `\"unknown\"` or a reference such as `\"$0\"`",
             Kind::Whole => "a whole number or a reference such as `\"$0\"`",
             Kind::Number => "a number or a reference such as `\"$0\"`",
@@ -242,14 +186,11 @@ impl Kind {
             Kind::Added => "a time such as `\"250ms\"` or a reference such as `\"$base\"`",
             Kind::Limit => "a time such as `\"250ms\"`, `\"none\"`, or a reference such as `\"$0\"`",
             Kind::Schedule => "a list of times or a reference such as `\"$0\"`",
-            Kind::Words(BACKOFFS) => {
-                "`\"none\"`, `\"fixed\"`, `\"linear\"`, `\"exponential\"`, `\"fibonacci\"` or `\"unknown\"`"
+            Kind::Words(words) => {
+                let none = self.may_be_none().then_some("none");
+                let all = none.into_iter().chain(words.iter().copied()).chain(["unknown"]);
+                return Cow::Owned(either(&all.map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>()));
             }
-            Kind::Words(["wall", ..]) => "`\"wall\"` or `\"delays\"`",
-            Kind::Words(["cuts", ..]) => "`\"cuts\"` or `\"between-attempts\"`",
-            Kind::Words(["drawn-once", ..]) => "`\"drawn-once\"`, `\"sequence\"` or `\"seed\"`",
-            Kind::Words(["request", ..]) => "`\"request\"`, `\"reconnect\"`, `\"startup\"` or `\"background\"`",
-            Kind::Words(_) => "one of its words",
             Kind::Jitter => {
                 "`\"none\"`, `\"full\"`, `\"equal\"`, `\"decorrelated\"`, `\"unknown\"` or a table `{ low, high, plus, least, at }`"
             }
@@ -265,7 +206,7 @@ impl Kind {
             Kind::Text => "a text or a reference such as `\"$0\"`",
             Kind::Code => "a reference to code such as `\"$0\"` or `\"$self\"`",
             Kind::Any => "a value",
-        }
+        })
     }
 
     /// What it is called in a message about its parts.

@@ -97,6 +97,16 @@ fn what_is_not_understood_is_underlined_with_what_was_meant() {
         ("[shape.argument]\nstop = { part = 'stop' }", "'stop'", "no part is of the kind `stop`", ""),
         ("[[shape.when]]\nversions = '1.4'", "'1.4'", "`versions` should be versions such as", ""),
         ("[shape.callback]\nRetry = { retries = '$value' }", "Retry", "`Retry` is no path in a callback", ""),
+        ("[shape.callback]\n'0.x' = { retries = '$value' }", "'0.x'", "`0.x` is no path in a callback", ""),
+        ("sets = { if = { value = 1 }, retries = 1 }", "value", "`value` refers to nothing", "a reference is `$0`"),
+        (
+            "default = { retries = { fit = '$0', x = 1 } }",
+            "{ fit = '$0', x = 1 }",
+            "`fit` should be a whole number",
+            "",
+        ),
+        ("default = { retries = 1.5 }", "1.5", "`retries` should be a whole number", ""),
+        ("[[shape.when]]\nversions = 2", "2", "`versions` should be versions such as", ""),
     ] {
         let all = faults(&format!("{shape}params = ['first']\n{written}\n"));
         let is_told = all.iter().any(|(at, what, how)| {

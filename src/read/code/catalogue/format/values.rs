@@ -8,8 +8,8 @@ use crate::facts::{Class, Classes, Nanos};
 use crate::read::data::duration::{Syntax, parse as duration};
 use crate::read::data::tree::Node;
 use crate::read::data::value::{number, whole};
-use crate::read::vocabulary::values::parse_rate;
-use crate::read::vocabulary::{Faults, found, quoted, suggestion};
+use crate::read::vocabulary::values::{TEXT, parse_rate, parse_whole};
+use crate::read::vocabulary::{Faults, Is, found, quoted, suggestion, texts};
 
 /// A value as an entry writes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,6 +186,9 @@ pub fn classes(word: &str) -> Option<Classes> {
     set.or_else(|| Class::parse(word).map(|class| Classes::of(&[class])))
 }
 
+/// What stops retrying.
+const STOPS: Is = Is::Some(&TEXT.is, "paths of what stops retrying");
+
 /// Reads values of one shape: `params` are its parameters' names.
 pub(super) struct Reader<'r> {
     /// Names that `$name` may mean, in their order.
@@ -198,7 +201,7 @@ impl Reader<'_> {
         let before = faults.list.len();
         let value = self.any(node, kind, faults);
         if value.is_none() && faults.list.len() == before {
-            faults.misfit(key, node, kind.expected());
+            faults.misfit(key, node, &kind.expected());
         }
         value
     }
@@ -229,7 +232,7 @@ impl Reader<'_> {
         if kind == Kind::Predicate && node.get("unless").is_some() {
             return self.unless(node, faults);
         }
-        if (kind, first.key) == (Kind::Count, "fit") {
+        if (kind, first.key) == (Kind::Count, "fit") && entries.next().is_none() {
             let limit = self.value("fit", first.value, Kind::Time, faults)?;
             return Some(Value::Fit(Box::new(limit)));
         }
@@ -257,7 +260,7 @@ impl Reader<'_> {
         }
         let parts = kind.parts();
         if parts.is_empty() {
-            faults.misfit(first.key, node, kind.expected());
+            faults.misfit(first.key, node, &kind.expected());
             return None;
         }
         let names: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
@@ -286,7 +289,7 @@ impl Reader<'_> {
         let mut within = None;
         for entry in node.written_entries() {
             match entry.key {
-                "unless" => names = super::texts(&entry, "paths of what stops retrying", faults),
+                "unless" => names = texts(&entry, STOPS, faults),
                 "in" => within = self.reference_of(entry.value, faults),
                 _ => faults.unknown_key(&entry, "a predicate", &["unless", "in"]),
             }
@@ -350,7 +353,7 @@ impl Reader<'_> {
                 }
             },
         };
-        let mut parts = whole_path.trim_start_matches('$').split('.');
+        let mut parts = whole_path.strip_prefix('$').into_iter().flat_map(|path| path.split('.'));
         let name = parts.next().unwrap_or_default();
         let Some(root) = self.root(name) else {
             let known: Vec<&str> = ROOTS
@@ -364,7 +367,7 @@ impl Reader<'_> {
                 "a reference is `$0`, `$self`, `$value`, `$marked`, `$on`, a name of `params`, or a target that was set"
                     .to_string()
             });
-            faults.add(node.span(), format!("`${name}` refers to nothing"), Some(help));
+            faults.add(node.span(), format!("`{whole_path}` refers to nothing"), Some(help));
             return None;
         };
         let path = parts.map(step).collect::<Option<Vec<Step>>>();
@@ -419,11 +422,13 @@ fn bare(text: &str, kind: Kind) -> Option<Value> {
     }
     let digits = text.replace('_', "");
     match kind {
-        Kind::Count | Kind::Whole => whole(&digits).map(|n| Value::Int(n.into())),
+        Kind::Count | Kind::Whole => parse_whole(&digits).map(|n| Value::Int(n.into())),
         Kind::Number => number(&digits).map(Value::Float),
         // A bare zero is the same in every unit.
         Kind::Time | Kind::Limit | Kind::Added => (number(&digits)? == 0.0).then_some(Value::Time(Nanos::ZERO)),
         Kind::Floor => (number(&digits)? == 0.0).then_some(Value::PerSecond(0.0)),
+        // `503`.
+        Kind::Predicate => classes(text).map(Value::Classes),
         Kind::Any => digits
             .parse()
             .map(Value::Int)
