@@ -9,8 +9,8 @@ here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 . "$here/say.sh"
 
 work=$(mktemp -d "${RUNNER_TEMP:?}/retrylint-XXXXXX")
-# The log is no terminal, and `worst-path` is plain text.
-unset CLICOLOR_FORCE
+# The log is no terminal, and `worst-path` is plain text on one line.
+unset CLICOLOR_FORCE COLUMNS
 export NO_COLOR=1
 
 # Whether an input that is true or false is true.

@@ -55,10 +55,11 @@ pub fn stderr_look() -> Look {
     Look { colour: AutoStream::choice(&stderr) != ColorChoice::Never, width: width(stderr.is_terminal(), WIDEST) }
 }
 
-/// How lines on standard error look that are searched for in logs: only a terminal breaks them.
+/// How lines on standard error look that are searched for in logs: they are broken on a terminal, and where `COLUMNS` is set.
 pub fn line_look() -> Look {
     let look = stderr_look();
-    if std::io::stderr().is_terminal() { look } else { Look { width: usize::MAX, ..look } }
+    let is_fitted = std::io::stderr().is_terminal() || std::env::var_os("COLUMNS").is_some();
+    if is_fitted { look } else { Look { width: usize::MAX, ..look } }
 }
 
 /// Writes text for people to standard output.
@@ -121,8 +122,7 @@ pub fn say(line: &str) {
     print_to_stderr(&format!("{}\n", fitted(&text::line(line), 2)));
 }
 
-/// A text that begins `hang` columns from the left or less: on a terminal wrapped, its further lines indented by as many;
-/// elsewhere on one line, where it can be searched for.
+/// A text that begins `hang` columns from the left or less, as wide as [`line_look`] says, its further lines indented by as many.
 pub fn fitted(body: &str, hang: usize) -> String {
     text::wrap(body, line_look().width.saturating_sub(hang)).join(&format!("\n{:hang$}", ""))
 }
