@@ -34,6 +34,60 @@ pub struct Bound {
 
 /// Runs a loop to its end.
 pub fn count(candidate: &Candidate, verdict: &Verdict) -> Bound {
+    let bound = run(candidate, verdict);
+    // Of several that are asked for, one may fail for ever without being counted.
+    if verdict.ops.len() < 2 || !matches!(bound.attempts.known(), Some(Attempts::Times(_))) {
+        return bound;
+    }
+    verdict.ops.iter().find_map(|op| uncounted(candidate, verdict, *op)).map_or(bound, |at| Bound {
+        attempts: Sourced::written(Attempts::Unbounded, at),
+        time: None,
+        last: Vec::new(),
+        tries_again: false,
+        is_cancelled: false,
+    })
+}
+
+/// Where a loop goes on after a failure of this operation as if nothing had happened: it waits, nothing has changed, and nobody
+/// outside decides whether it goes on.
+fn uncounted(candidate: &Candidate, verdict: &Verdict, op: Id) -> Option<Span> {
+    let is_open = matches!(
+        candidate.unit.kind(candidate.id),
+        Kind::Loop { kind: LoopKind::Forever | LoopKind::While(_) | LoopKind::DoWhile(_), .. }
+    );
+    let ops = [op];
+    let machine = candidate.machine(Mode::Count, &ops).noting(&verdict.tried);
+    let start = machine.start();
+    if !is_open || !machine.begins(&start) {
+        return None;
+    }
+    let mut gates = Gates::default();
+    let mut states = vec![start];
+    let mut stuck = None;
+    for pass in 1..=ENOUGH {
+        let mut on = Vec::new();
+        for state in std::mem::take(&mut states) {
+            for end in machine.pass(pass, state.clone()) {
+                gates.see(&end, &candidate.asked_after_failure(&end, &verdict.ops));
+                if end.how != Leaving::GoesOn {
+                    continue;
+                }
+                let fails = end.state.log.tries.iter().any(|tried| tried.failed && tried.of.node == op);
+                let waited = end.state.log.waits.last().map(|wait| wait.node);
+                if fails && end.state.holds_the_same(&state) {
+                    stuck = stuck.or(waited);
+                }
+                join(&mut on, end.state);
+            }
+        }
+        on.truncate(STATES);
+        states = on;
+    }
+    let is_decided = gates.unknown(candidate).is_some() || gates.time.is_some() || gates.is_cancelled();
+    stuck.filter(|_| !is_decided && !machine.is_exhausted() && !machine.is_cut()).map(|at| candidate.unit.span(at))
+}
+
+fn run(candidate: &Candidate, verdict: &Verdict) -> Bound {
     let machine = candidate.machine(Mode::Count, &verdict.ops).noting(&verdict.tried);
     let mut states = vec![machine.start()];
     let mut gates = Gates::default();

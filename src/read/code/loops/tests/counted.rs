@@ -186,3 +186,33 @@ fn a_limit_that_was_set_before_the_loop_ends_it() {
         assert_eq!(site.policy.attempts.known(), Some(&Attempts::Unbounded), "{tried}");
     }
 }
+
+#[test]
+fn a_failure_that_is_not_counted_goes_on_without_end() {
+    let arms = |first: &str| {
+        format!(
+            "let mut n = 0; loop {{ match self.c.get(U).send().await {{ {first} Ok(r) => return Ok(r),
+             Err(e) if n >= 3 => return Err(e), Err(_) => {{ n += 1; sleep(PAUSE).await; }} }} }}"
+        )
+    };
+    let slow = "Ok(r) if r.status() == 429 => { sleep(PAUSE).await; continue }";
+    let growing = "Ok(r) if r.status() == 429 => { sleep(delay).await; delay = (delay * 2).min(MOST); }";
+    let growing =
+        format!("const MOST: Duration = Duration::from_millis(400); let mut delay = PAUSE; {}", arms(growing));
+    check(&[
+        ("one of two", &arms(slow), "unbounded fixed 100ms none"),
+        ("with a delay that grows as far as it may", &growing, "unbounded fixed 100ms none"),
+        // The near misses: it counts, it does not wait, something else decides.
+        (
+            "counted",
+            &arms("Ok(r) if r.status() == 429 && n < 3 => { n += 1; sleep(PAUSE).await; }"),
+            "4 fixed 100ms none",
+        ),
+        ("at once", &arms("Ok(r) if r.status() == 429 => continue,"), "4 fixed 100ms none"),
+        (
+            "by something outside",
+            &arms("Ok(r) if r.status() == 429 && self.may_go_on() => { sleep(PAUSE).await; }"),
+            "4 fixed 100ms none",
+        ),
+    ]);
+}
