@@ -207,7 +207,7 @@ const HINT: usize = 60;
 /// What a person recognises a finding by.
 fn hint(finding: &Finding, sources: &Sources) -> String {
     let text = match &finding.identity {
-        Identity::Path { from, to } | Identity::Call { from, to } => format!("{from}..{to}"),
+        Identity::Path { from, to } => format!("{from}..{to}"),
         Identity::Place(name) if !name.is_empty() => name.to_string(),
         Identity::Place(_) => {
             let text = finding.primary().and_then(|label| Some(sources.get(label.span.file)?.slice(label.span)));

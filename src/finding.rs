@@ -82,13 +82,6 @@ pub enum Identity {
         /// Callee-most service.
         to: Arc<str>,
     },
-    /// A finding about one call: its two ends. Its other places say why, and are no part of it.
-    Call {
-        /// Who calls.
-        from: Arc<str>,
-        /// Who is called.
-        to: Arc<str>,
-    },
 }
 
 /// Why a finding is not counted.

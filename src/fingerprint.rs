@@ -40,7 +40,7 @@ pub fn fingerprints_from(findings: &[Finding], sources: &Sources, name: impl Fn(
 fn base(finding: &Finding, sources: &Sources, name_of: &mut impl FnMut(FileId) -> String) -> u64 {
     let hash = Fnv::new().field(finding.rule);
     match &finding.identity {
-        Identity::Path { from, to } | Identity::Call { from, to } => hash.field("path").field(from).field(to).0,
+        Identity::Path { from, to } => hash.field("path").field(from).field(to).0,
         Identity::Place(name) => {
             let label = finding.primary();
             let source = label.and_then(|label| sources.get(label.span.file));

@@ -34,7 +34,7 @@ pub fn apply<'f>(facts: &Facts, today: Option<Date>, findings: impl Iterator<Ite
     for finding in findings {
         let places = match finding.identity {
             Identity::Path { .. } => finding.labels.len(),
-            Identity::Place(_) | Identity::Call { .. } => 1,
+            Identity::Place(_) => 1,
         };
         let mut by = None;
         for label in finding.labels.iter().take(places) {

@@ -172,7 +172,7 @@ fn result<'a>(entry: &Entry<'a>, places: &Places<'a>, hashes: &LineHashes<'_>) -
         .filter(|(_, label)| !label.text.is_empty())
         .filter_map(|(index, label)| places.location(label.span, Some(&label.text), Some(index as u32)))
         .collect();
-    let is_path = !matches!(finding.identity, Identity::Place(_));
+    let is_path = matches!(finding.identity, Identity::Path { .. });
     let flow: Vec<Step> = finding
         .in_reading_order()
         .into_iter()

@@ -157,11 +157,6 @@ impl Draft {
         self.identity(Identity::Path { from: from.clone(), to: to.clone() })
     }
 
-    /// It is about a call between these services.
-    pub fn call(&mut self, from: &Arc<str>, to: &Arc<str>) -> &mut Self {
-        self.identity(Identity::Call { from: from.clone(), to: to.clone() })
-    }
-
     /// The primary place is read behind all others that are given so far.
     pub fn primary_is_next(&mut self) -> &mut Self {
         self.finding.read_before = self.finding.labels.len().saturating_sub(1);

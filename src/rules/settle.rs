@@ -51,12 +51,11 @@ pub(super) fn stamp(drafts: &mut [Draft], system: &System) {
 }
 
 /// Two findings of one rule are the same defect if they stand at the same place (and are about the same default, since two
-/// defaults may share one), for paths end at the same service, or are about one call.
+/// defaults may share one), or for paths end at the same service.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Key {
     Place(Span, Option<Arc<str>>),
     Path(Arc<str>),
-    Call(Arc<str>, Arc<str>),
 }
 
 /// One finding for what holds in several environments, with the numbers of the worst one.
@@ -68,7 +67,6 @@ pub(super) fn merge(drafts: Vec<Draft>) -> Vec<Draft> {
         let key = match &draft.finding.identity {
             Identity::Place(_) => Key::Place(primary.span, draft.default.clone()),
             Identity::Path { to, .. } => Key::Path(to.clone()),
-            Identity::Call { from, to } => Key::Call(from.clone(), to.clone()),
         };
         match at.entry((draft.finding.rule, key)) {
             std::collections::hash_map::Entry::Vacant(slot) => {
