@@ -43,9 +43,10 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             continue;
         }
         let best = paths.to(node, By::Figure);
-        if let Some(path) = best.first().filter(|path| is_product_of_hops(load, path)) {
-            report(system, node, load, path, &best, findings);
-            explain(system, path, &mut explained);
+        let Some(told) = told(system, load, &best) else { continue };
+        if explained.get(&node).is_none_or(|figure| *figure < told.figure) {
+            report(system, node, load, &told, &best, findings);
+            explain(system, told.path, &mut explained);
         }
     }
 }
@@ -65,12 +66,31 @@ fn multiplies(hop: &Hop) -> bool {
     hop.factor.tries > Amount::ONE
 }
 
-/// Whether two or more hops multiply, the last one among them. One hop alone is stacked-retries, unless requests come over it
-/// once in each round of a cycle; where the last one adds nothing, the service above it has the same number and is the place
-/// to look.
-fn is_product_of_hops(load: &NodeLoad, path: &Path) -> bool {
-    let multiplying = path.hops.iter().filter(|hop| multiplies(hop)).count();
-    path.hops.last().is_some_and(multiplies) && (multiplying >= 2 || load.goes_round(path))
+/// The path that a finding tells of, and what one request becomes on it.
+struct Told<'p> {
+    path: &'p Path,
+    /// What its level goes by.
+    figure: f64,
+    many: Amount,
+    /// Whether the rounds of a cycle on the way multiply too.
+    goes_round: bool,
+}
+
+/// The greatest path of which two or more hops multiply. One hop alone is stacked-retries, unless requests come over it once
+/// in each round of a cycle, and hides no path beside it. Where the last hop of the greatest path adds nothing, the service
+/// above it has the same number and is the place to look.
+fn told<'p>(system: &System, load: &NodeLoad, best: &'p [Path]) -> Option<Told<'p>> {
+    let multiplying = |path: &Path| path.hops.iter().filter(|hop| multiplies(hop)).count();
+    let ends = |path: &&Path| path.hops.last().is_some_and(multiplies);
+    let (first, others) = best.split_first()?;
+    ends(&first).then_some(())?;
+    let goes_round = load.goes_round(first);
+    if goes_round || multiplying(first) >= 2 {
+        return Some(Told { path: first, figure: load.figure, many: load.requests(first), goes_round });
+    }
+    let path = others.iter().filter(ends).find(|path| multiplying(path) >= 2)?;
+    let (figure, many) = (path.product.figure(), path.product.tries);
+    level(system, figure).map(|_| Told { path, figure, many, goes_round: false })
 }
 
 /// Remembers what this path says about the services on it.
@@ -90,15 +110,15 @@ fn ends<'s>(system: &'s System, hop: &Hop) -> Option<(&'s Node, &'s Node)> {
     Some((system.net.graph.node_weight(from)?, system.net.graph.node_weight(to)?))
 }
 
-fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: &[Path], findings: &mut Findings) {
+fn report(system: &System, node: NodeIndex, load: &NodeLoad, told: &Told, best: &[Path], findings: &mut Findings) {
+    let Told { path, figure, many, goes_round } = *told;
     let Some((first, last)) = path.hops.first().zip(path.hops.last()) else { return };
     let Some(((root, _), (_, callee))) = ends(system, first).zip(ends(system, last)) else { return };
     let Some(site) = last.factor.greatest().map(|part| part.site) else { return };
-    let Some(severity) = level(system, load.figure) else { return };
+    let Some(severity) = level(system, figure) else { return };
 
     let least = if load.is_lower_bound { "at least " } else { "" };
     let about = if path.hops.iter().any(|hop| hop.factor.about) { "about " } else { "" };
-    let many = load.requests(path);
     // Calls per request are in no product of tries: where there are more or fewer than one, the figure is a multiple.
     let has_fan_out =
         path.hops.iter().filter_map(|hop| system.net.graph.edge_weight(hop.edge)).any(|edge| edge.per_request != 1.0);
@@ -113,10 +133,10 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: 
     draft.severity(severity).path(&root.display, &callee.display).weight(many.as_f64());
     label_hops(system, path, draft);
     draft.note(format!("{}; {}", worst_for(system, path, &callee.display), budgets(system, path)));
-    if load.goes_round(path) {
+    if goes_round {
         draft.note(format!("{} without the cycle on the way, whose rounds multiply too", requests(path.product.tries)));
     }
-    for other in best.iter().skip(1) {
+    for other in best.iter().filter(|other| !std::ptr::eq(*other, path)) {
         let held = match other.product.bounded() {
             Some(bounded) if other.product.all_bounded && bounded < other.product.tries.as_f64() => {
                 format!(", which budgets hold at {}", words::factor(bounded))
@@ -135,7 +155,7 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: 
     if let Some(owners) = owners(system, path) {
         draft.note(owners);
     }
-    if let Some(help) = help(system, load, path) {
+    if let Some(help) = help(system, told) {
         draft.help(help);
     }
     let accept = system.net.graph.node_weight(node).and_then(|node| node.service.accept.as_ref());
@@ -302,12 +322,13 @@ fn owners(system: &System, path: &Path) -> Option<String> {
 }
 
 /// What would change it: retries at one hop only, or budgets.
-fn help(system: &System, load: &NodeLoad, path: &Path) -> Option<String> {
+fn help(system: &System, told: &Told) -> Option<String> {
+    let path = told.path;
     let kept = path.hops.last()?.factor.greatest()?;
     let off: Vec<&Part> =
         path.hops.iter().flat_map(|hop| hop.factor.multiplying()).filter(|part| !std::ptr::eq(*part, kept)).collect();
     let mut text = format!("retry at one hop only: {} leaves {}×", switches(system, path, &off), kept.tries);
-    if let Some(bound) = bound_all(system, load, path) {
+    if let Some(bound) = bound_all(system, told) {
         text.push_str(&bound);
     }
     Some(text)
@@ -315,9 +336,10 @@ fn help(system: &System, load: &NodeLoad, path: &Path) -> Option<String> {
 
 /// Budgets for every layer that has none, since one without leaves the finding as it is (contracts.md D-13). None where that
 /// cannot be written, or where what they leave is still as bad.
-fn bound_all(system: &System, load: &NodeLoad, path: &Path) -> Option<String> {
+fn bound_all(system: &System, told: &Told) -> Option<String> {
+    let path = told.path;
     let is_unknown = path.hops.iter().any(|hop| !hop.factor.unknown.is_empty());
-    if is_unknown || load.goes_round(path) {
+    if is_unknown || told.goes_round {
         return None;
     }
     let mut left = 1.0;
@@ -340,7 +362,7 @@ fn bound_all(system: &System, load: &NodeLoad, path: &Path) -> Option<String> {
             }
         }
     }
-    if budgets.is_empty() || level(system, left) >= level(system, load.figure) {
+    if budgets.is_empty() || level(system, left) >= level(system, told.figure) {
         return None;
     }
     let (it, leaves) = match budgets.iter().map(|(_, places)| places.len()).sum() {

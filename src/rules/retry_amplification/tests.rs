@@ -92,6 +92,21 @@ fn one_hop_alone_is_no_path_however_often_it_tries() {
     assert!(check(sketch).is_empty());
 }
 
+/// Six tries of one call are within the limits, and hide nothing beside them.
+#[test]
+fn one_hop_that_tries_more_hides_no_path() {
+    let drafts = check(chain(&[("web", "db", 6), ("web", "a", 2), ("a", "db", 3)]));
+    assert_eq!(told(&drafts), [("one request to `web` can become 6 requests at `db`", Severity::Warning)]);
+    let drafts = check(chain(&[("web", "db", 12), ("web", "a", 2), ("a", "db", 3)]));
+    // The level is that of the path, not of the one call.
+    assert_eq!(told(&drafts), [("one request to `web` can become 6 requests at `db`", Severity::Warning)]);
+    let finding = &drafts[0].finding;
+    assert_eq!(finding.notes[1..], ["also by web → db: 12 requests"]);
+    let labels: Vec<&str> = finding.labels.iter().map(|label| &*label.text).collect();
+    assert_eq!(labels, ["a → db: two retries, three tries (×3 = 6)", "web → a: one retry, two tries (×2)"]);
+    assert!(check(chain(&[("web", "db", 12), ("web", "a", 2), ("a", "db", 2)])).is_empty());
+}
+
 #[test]
 fn the_last_hop_that_multiplies_is_where_it_is_said() {
     let drafts = check(chain(&[("web", "cart", 3), ("cart", "store", 3), ("store", "disk", 1)]));
