@@ -45,6 +45,8 @@ pub struct Finding {
     pub message: String,
     /// Places, the primary one first.
     pub labels: Vec<Label>,
+    /// How many of the others are read before the primary one.
+    pub read_before: usize,
     /// Further facts, one sentence each.
     pub notes: Vec<String>,
     /// What to write instead.
@@ -105,6 +107,7 @@ impl Finding {
             pedantic: false,
             message,
             labels: vec![Label { span, text: String::new() }],
+            read_before: 0,
             notes: Vec::new(),
             help: None,
             identity: Identity::Place("".into()),
@@ -119,17 +122,14 @@ impl Finding {
         self.labels.first()
     }
 
-    /// The places in the order in which they are read. A path of calls that multiplies ends at its primary place (the last
-    /// hop, contracts.md D-16), so the hops before it come first; anything else starts there.
+    /// The places in the order in which they are read. The primary place of a path of calls that multiplies is in its last
+    /// hop (contracts.md D-16), so what stands above it comes first; anything else starts there.
     pub fn in_reading_order(&self) -> Vec<&Label> {
         let mut labels: Vec<&Label> = self.labels.iter().collect();
-        if self.is_multiplying_path() && !labels.is_empty() {
-            labels.rotate_left(1);
+        let end = self.labels.len().min(self.read_before + 1);
+        if let Some(first) = labels.get_mut(..end).filter(|first| !first.is_empty()) {
+            first.rotate_left(1);
         }
         labels
-    }
-
-    fn is_multiplying_path(&self) -> bool {
-        matches!(self.identity, Identity::Path { .. }) && self.rule == "retry-amplification"
     }
 }

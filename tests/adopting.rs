@@ -395,6 +395,37 @@ fn a_suppression_holds_to_the_end_of_its_last_day() {
     assert!(run.stderr.contains("a day such as `2027-01-31`"), "{}", run.stderr);
 }
 
+/// `web` and `cron` leave `a` too soon, and `a` leaves `b` too soon: three calls, each with an end of its own. What is
+/// known or allowed of one of them hides none of the others.
+#[test]
+fn a_decision_about_one_call_that_leaves_too_soon_is_none_about_another() {
+    let call = |from: &str, to: &str, comment: &str| {
+        format!(
+            "  {from}:\n    calls:\n      - to: {to}\n        retry: {{ attempts: 4, backoff: none }}\n        timeout: {{ \
+             attempt: 2s }}{comment}\n"
+        )
+    };
+    let text = |[web, cron, a]: [&str; 3]| {
+        let calls = [call("web", "a", web), call("cron", "a", cron), call("a", "b", a), call("b", "c", "")];
+        format!("services:\n{}", calls.concat())
+    };
+    let shown = |folder: &Folder, more: &[&str]| {
+        lines(&folder.run(&[&["--format", "concise", "--select", "deadline-inversion"], more].concat()))
+    };
+    let allow = " # retrylint: allow(deadline-inversion) on purpose";
+    let folder = Folder::new("inversions", &[("s.yaml", &text(["", "", ""]))]);
+    assert_eq!(shown(&folder, &[]), [6, 11, 16]);
+    for (comments, left) in [([allow, "", ""], [11, 16]), (["", allow, ""], [6, 16]), (["", "", allow], [6, 11])] {
+        write(&folder, "s.yaml", &text(comments));
+        assert_eq!(shown(&folder, &[]), left);
+    }
+    // A baseline of `a` alone, for which nobody calls it.
+    write(&folder, "s.yaml", &format!("services:\n{}{}", call("a", "b", ""), call("b", "c", "")));
+    folder.run(&["--write-baseline", "known.json"]);
+    write(&folder, "s.yaml", &text(["", "", ""]));
+    assert_eq!(shown(&folder, &["--baseline", "known.json"]), [6, 11]);
+}
+
 #[test]
 fn a_standing_decision_holds_to_the_end_of_its_last_day() {
     let accept = "[services.leaf]\naccept = { max-amplification = 9, reason = \"sized for it\", until = 2027-01-31 }\n";

@@ -98,6 +98,21 @@ fn budgets_of_ten_per_cent_on_three_hops_leave_1331() {
     assert_eq!(findings("budgets"), Vec::<String>::new());
 }
 
+/// 16 tries that budgets hold at 1.21, and 12 that nothing holds.
+#[test]
+fn of_two_paths_the_one_that_no_budget_holds_counts() {
+    let db = service("two-budgets", "db");
+    assert_eq!((&db["load"], &db["worst_path"]["factor"]), (&28.into(), &16.into()));
+    assert_eq!(db["bounded_amplification"], 12);
+    assert_eq!(message("two-budgets", "retry-amplification"), "one request to `web` can become 12 requests at `db`");
+    let report = json(&["check", "--format", "json", "testdata/stories/two-budgets"]);
+    let worst = &report["summary"]["worst_path"];
+    assert_eq!(
+        (&worst["factor"], &worst["hops"][0]["tries"], &worst["bounded"]),
+        (&12.into(), &3.into(), &Value::Null)
+    );
+}
+
 #[test]
 fn three_istio_hops_on_defaults_are_no_storm() {
     let database = service("istio-defaults", "database");

@@ -32,6 +32,7 @@ fn the_storm_is_found_where_it_is_written() {
         found,
         [
             "error deadline-inversion gateway/envoy.yaml:30",
+            "error deadline-inversion mesh/payments.yaml:14",
             "error non-idempotent-retry mesh/payments.yaml:15",
             "error retry-amplification services/payments/appsettings.json:9",
             "note implicit-retries gateway/envoy.yaml:25",

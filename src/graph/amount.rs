@@ -55,6 +55,12 @@ impl Amount {
     pub fn max(self, other: Amount) -> Amount {
         if other > self { other } else { self }
     }
+
+    /// The lesser one.
+    #[must_use]
+    pub fn min(self, other: Amount) -> Amount {
+        if other < self { other } else { self }
+    }
 }
 
 impl PartialOrd for Amount {

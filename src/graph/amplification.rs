@@ -5,7 +5,6 @@
 //! figure for each kind of failure ([`super::alike`]) that may reach its handler: the requests that it gets for one
 //! request into every root, if that is what its own calls fail with.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -20,6 +19,7 @@ use super::budgets::Traffic;
 use super::handover::{self, answers, translate};
 use super::load::Rate;
 use super::order::{Order, Step};
+use super::product::Greatest;
 use super::tries::{Hop, Scratch, Tries, View};
 use super::{Amplification, Edge, EdgeLoad, Factor, Net, NodeLoad, System, choices, cycles};
 use crate::facts::{Class, PolicyId, Protocol};
@@ -32,34 +32,24 @@ const NAMED: usize = 8;
 pub(super) struct Reach {
     /// Requests.
     pub(super) load: Amount,
-    /// The greatest product of tries on the way.
-    pub(super) worst: Amount,
-    /// That product with budgets; infinite for none.
-    pub(super) bounded: f64,
-    /// Whether every layer that multiplies on that way has a budget.
-    pub(super) all_bounded: bool,
-    /// Whether a policy that time ends is among them.
+    /// The greatest products of tries on the way.
+    pub(super) most: Greatest,
+    /// Whether a policy that time ends is on the way with most tries.
     pub(super) about: bool,
 }
 
 impl Reach {
     /// Nothing arrives.
-    pub(super) const NONE: Reach =
-        Reach { load: Amount::ZERO, worst: Amount::ZERO, bounded: 0.0, all_bounded: true, about: false };
+    pub(super) const NONE: Reach = Reach { load: Amount::ZERO, most: Greatest::NONE, about: false };
     /// A request enters here.
-    const ROOT: Reach = Reach { load: Amount::ZERO, worst: Amount::ONE, bounded: 1.0, all_bounded: true, about: false };
+    pub(super) const ROOT: Reach = Reach { load: Amount::ZERO, most: Greatest::ONE, about: false };
 
-    /// Takes over the other's worst path if it is worse: more tries, then less bounded.
-    pub(super) fn worsen(&mut self, other: &Reach) {
-        let is_worse = match other.worst.partial_cmp(&self.worst) {
-            Some(Ordering::Greater) => true,
-            Some(Ordering::Equal) if self.all_bounded == other.all_bounded => other.bounded > self.bounded,
-            Some(Ordering::Equal) => self.all_bounded,
-            _ => false,
-        };
-        if is_worse {
-            *self = Reach { load: self.load, ..*other };
+    /// Takes over the other's ways where they are worse. Returns whether any is.
+    pub(super) fn worsen(&mut self, other: &Reach) -> bool {
+        if other.most.tries > self.most.tries {
+            self.about = other.about;
         }
+        self.most.take(&other.most)
     }
 
     /// The greater of both loads, the worse of both ways.
@@ -264,10 +254,8 @@ impl<'a> Walk<'a> {
         for outcome in self.tries.outcomes(view, class, hop, &mut self.scratch) {
             let above = self.reach[from.index() * self.alike.count() + self.alike.kind(outcome.class)];
             most.at_worst(&Reach {
-                load: above.load * fan_out * outcome.tries,
-                worst: above.worst * outcome.tries,
-                bounded: above.bounded * outcome.bounded,
-                all_bounded: above.all_bounded && outcome.all_bounded,
+                load: above.load * fan_out * outcome.product.tries,
+                most: above.most.times(&outcome.product),
                 about: above.about || outcome.about,
             });
         }
@@ -309,32 +297,41 @@ impl<'a> Walk<'a> {
         let mut class = None;
         for (cause, reach) in self.alike.causes().iter().zip(&arrivals.by_cause) {
             let before = class.map_or(Amount::ZERO, |(_, load): (Class, Amount)| load);
-            if reach.worst > most.worst || (reach.worst == most.worst && reach.load > before) {
-                most = Reach { load: most.load, ..*reach };
+            if reach.most.tries > most.most.tries || (reach.most.tries == most.most.tries && reach.load > before) {
                 class = Some((*cause, reach.load));
             }
+            most.worsen(reach);
         }
         let mut callers = self.net.graph.edges_directed(node, Incoming).peekable();
         if callers.peek().is_none() {
             // Nobody calls it, so there is nothing that could be repeated.
             let load = self.entry(node);
-            return NodeLoad { load, base: load, amplification: 1.0, bounded: Some(1.0), ..NodeLoad::default() };
+            return NodeLoad {
+                load,
+                base: load,
+                amplification: 1.0,
+                bounded: Some(1.0),
+                figure: 1.0,
+                ..NodeLoad::default()
+            };
         }
         let protocols = callers.map(|edge| edge.weight().protocol.unwrap_or(Protocol::Http));
         let class = class.map(|(class, _)| in_words_of(class, protocols));
-        if most.worst == Amount::ZERO {
+        if most.most.tries == Amount::ZERO {
             // Every call to it is made zero times per request.
             most.worsen(&Reach::ROOT);
         }
-        let worst = most.worst;
+        let worst = most.most.tries;
+        let (figure, figure_tries) = most.most.figure();
         NodeLoad {
             load: most.load,
             base: arrivals.base,
             amplification: amplification(most.load, arrivals.base, worst),
             worst,
             class,
-            bounded: most.bounded.is_finite().then_some(most.bounded),
-            all_bounded: most.all_bounded,
+            bounded: most.most.bounded(),
+            figure,
+            figure_tries,
             about: most.about,
             ..NodeLoad::default()
         }
@@ -359,7 +356,7 @@ pub fn amplification_of(net: &Net, (tries, alike, order): (&Tries, &Alike, &Orde
         let (arriving, unsent) = (alike.arriving(view.protocol), alike.unsent(view.protocol));
         if edge.layers.is_empty() {
             let class = arriving.first().copied().unwrap_or(Class::Overload);
-            return EdgeLoad { class, factor: Factor::default(), unsent: None };
+            return EdgeLoad { class, factor: Factor::default(), unheld: None, unsent: None };
         }
         tries.greatest(view, arriving, unsent, scratch)
     };

@@ -74,7 +74,7 @@ fn at_the_leaf(sketch: &Sketch, class: Class) -> u64 {
             .into_iter()
             .flat_map(|(class, n, hop)| {
                 let out = tries.outcomes(view, class, hop, &mut scratch).to_vec();
-                out.into_iter().map(move |o| (o.class, n * o.tries.as_f64() as u64))
+                out.into_iter().map(move |o| (o.class, n * o.product.tries.as_f64() as u64))
             })
             .collect();
     }

@@ -118,7 +118,7 @@ fn most_tries(walk: &mut Walk, edge: EdgeIndex, hop: Hop) -> Amount {
     let mut most = Amount::ONE;
     for class in classes {
         let outcomes = walk.tries.outcomes(view, *class, hop, &mut walk.scratch);
-        most = outcomes.iter().fold(most, |most, outcome| most.max(outcome.tries));
+        most = outcomes.iter().fold(most, |most, outcome| most.max(outcome.product.tries));
     }
     walk.scratch.next_edge();
     most

@@ -10,6 +10,7 @@ use petgraph::visit::EdgeRef;
 use super::amount::Amount;
 use super::amplification::{Arrivals, Reach, Walk, fan_out};
 use super::order::Knot;
+use super::product::Greatest;
 use super::{Cycle, NodeLoad};
 
 /// Edges looked at in one circle, over all rounds. A circle that is not settled by then is taken to go on.
@@ -283,26 +284,31 @@ fn worst(walk: &mut Walk, knot: &Knot, ways: Vec<Reach>, ends: Ends, fades: bool
     }
     let mut worst = ways;
     let mut before = vec![Reach::NONE; worst.len()];
-    // A way that is still worse after every service and kind has been passed has gone round.
-    let limit = ends.hops.unwrap_or(if fades { knot.nodes.len() } else { worst.len() + 1 }).min(ends.rounds);
+    // A way that has still more tries after every service and kind has been passed has gone round. One that no budget holds
+    // may begin as one that they hold.
+    let round = worst.len() + 1;
+    let limit = ends.hops.unwrap_or(if fades { knot.nodes.len() } else { 2 * round }).min(ends.rounds);
     let mut now = worst.clone();
-    for _ in 0..limit {
+    for hops in 1..=limit {
         put(walk, knot, &[], &[], &now);
         let next: Vec<Reach> = hop(walk, knot).into_iter().flat_map(|arrivals| arrivals.by_kind).collect();
         before.clone_from(&worst);
-        let mut is_worse = false;
+        let (mut is_worse, mut has_more_tries) = (false, false);
         for (slot, next) in worst.iter_mut().zip(&next) {
-            is_worse |= next.worst > slot.worst;
-            slot.worsen(next);
+            has_more_tries |= next.most.tries > slot.most.tries;
+            is_worse |= slot.worsen(next);
         }
         now = next;
         if !is_worse {
             return (worst.clone(), worst);
         }
+        if has_more_tries && hops >= round && ends.hops.is_none() {
+            break;
+        }
     }
     if ends.hops.is_none() && !fades {
         for way in &mut worst {
-            *way = Reach { worst: Amount::Unbounded, bounded: f64::INFINITY, all_bounded: false, ..*way };
+            way.most = Greatest::UNBOUNDED;
         }
         before.clone_from(&worst);
     }
@@ -311,38 +317,40 @@ fn worst(walk: &mut Walk, knot: &Knot, ways: Vec<Reach>, ends: Ends, fades: bool
 
 /// Whether any call of the circle may multiply what goes round.
 fn multiplies(walk: &mut Walk, knot: &Knot) -> bool {
-    let one = Reach { worst: Amount::ONE, bounded: 1.0, ..Reach::NONE };
-    put(walk, knot, &[], &[], &vec![one; knot.nodes.len() * walk.alike.count()]);
-    hop(walk, knot).iter().any(|arrivals| arrivals.by_kind.iter().any(|reach| reach.worst > Amount::ONE))
+    put(walk, knot, &[], &[], &vec![Reach::ROOT; knot.nodes.len() * walk.alike.count()]);
+    hop(walk, knot).iter().any(|arrivals| arrivals.by_kind.iter().any(|reach| reach.most.tries > Amount::ONE))
 }
 
 /// The worst ways in a circle that multiplies nothing: each is passed on as it is, the worst first, so that every service
-/// is settled once for each kind.
+/// is settled once for each kind and measure.
 fn spread(walk: &mut Walk, knot: &Knot, ways: Vec<Reach>) -> Vec<Reach> {
     let kinds = walk.alike.count();
     put(walk, knot, &[], &[], &ways);
-    let mut open: Vec<NodeIndex> = knot.nodes.clone();
-    let most = |walk: &Walk, node: NodeIndex| {
-        let slots = walk.reach.iter().skip(node.index() * kinds).take(kinds);
-        slots.fold(Amount::ZERO, |most, reach| most.max(reach.worst)).as_f64()
-    };
-    open.sort_by(|a, b| most(walk, *b).total_cmp(&most(walk, *a)));
     let mut arrivals = Arrivals::none(walk.alike);
     let net = walk.net;
-    for start in open {
-        let mut stack = vec![start];
-        while let Some(node) = stack.pop() {
-            for edge in net.graph.edges(node).filter(|edge| walk.order.is_internal(net, edge.id())) {
-                arrivals.clear();
-                walk.arrive(edge, &mut arrivals);
-                let slots = walk.reach.iter_mut().skip(edge.target().index() * kinds).take(kinds);
-                let mut is_worse = false;
-                for (slot, new) in slots.zip(&arrivals.by_kind) {
-                    is_worse |= new.worst > slot.worst;
-                    slot.worsen(new);
-                }
-                if is_worse {
-                    stack.push(edge.target());
+    for measure in 0..Greatest::ONE.measures().len() {
+        let of = |reach: &Reach| reach.most.measures().into_iter().nth(measure).unwrap_or_default();
+        let most = |node: &NodeIndex| {
+            let slots = walk.reach.iter().skip(node.index() * kinds).take(kinds);
+            slots.map(of).fold(0.0, f64::max)
+        };
+        let mut open: Vec<(f64, NodeIndex)> = knot.nodes.iter().map(|node| (most(node), *node)).collect();
+        open.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        for (_, start) in open {
+            let mut stack = vec![start];
+            while let Some(node) = stack.pop() {
+                for edge in net.graph.edges(node).filter(|edge| walk.order.is_internal(net, edge.id())) {
+                    arrivals.clear();
+                    walk.arrive(edge, &mut arrivals);
+                    let slots = walk.reach.iter_mut().skip(edge.target().index() * kinds).take(kinds);
+                    let mut is_worse = false;
+                    for (slot, new) in slots.zip(&arrivals.by_kind) {
+                        is_worse |= of(new) > of(slot);
+                        slot.worsen(new);
+                    }
+                    if is_worse {
+                        stack.push(edge.target());
+                    }
                 }
             }
         }

@@ -1,141 +1,17 @@
-//! Who waits how long (contracts.md D-14, math.md section 9): the slowest answer of each policy, call and service, callees
-//! first, and when a caller gives up.
+//! Who waits how long (contracts.md D-14, math.md section 9): the slowest answer of each call and service, callees first, and
+//! when a caller gives up.
 
 use std::collections::BTreeMap;
 
-use petgraph::graph::NodeIndex;
+use petgraph::graph::{EdgeIndex, NodeIndex};
 use petgraph::visit::EdgeRef;
 
+use super::fitting::{Pace, Waits, starts};
 use super::order::{Order, Step};
-use super::tries::Tries;
-use super::{Deadlines, Edge, EdgeTime, Layer, Nest, Net, NodeTime};
-use crate::facts::{Attempts, Check, Facts, Limit, Measures, Nanos, Policy, PolicyId, Position, Upstream};
-
-/// A time that something takes at most, and whether a written number is among what it rests on.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Slowest {
-    /// None: no finite bound.
-    time: Option<Nanos>,
-    is_written: bool,
-}
-
-impl Slowest {
-    /// The greater of two, for alternatives.
-    fn or(self, other: Slowest) -> Slowest {
-        match (self.time, other.time) {
-            (None, _) => self,
-            (_, None) => other,
-            (Some(a), Some(b)) if b > a => other,
-            _ => self,
-        }
-    }
-}
-
-/// What is added up: everything, or only the time in which a try runs (delays hold no slot of a pool).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sum {
-    Everything,
-    Tries,
-    FirstTry,
-}
-
-/// The slowest answer of one policy, if nothing but its own limits ends a try. None: no finite bound.
-pub fn slowest(policy: &Policy) -> Option<Nanos> {
-    around(policy, None, Slowest::default(), Sum::Everything).time
-}
-
-/// The time to connect that comes on top of each try, where the attempt limit starts on an open connection and the time
-/// is written: for this callee, else with the policy. A default one never counts (D-14).
-fn connect_time(policy: &Policy, upstream: Option<&Upstream>) -> Nanos {
-    let Some(own) = &policy.connect_timeout else { return Nanos::ZERO };
-    let for_callee = upstream.map(|upstream| &upstream.connect_timeout);
-    let mut written = for_callee.into_iter().chain([own]).filter(|connect| connect.is_written());
-    written.find_map(|connect| connect.limit().copied()).unwrap_or_default()
-}
-
-/// The slowest answer of a policy around something that answers within `inner`. `upstream`: settings for its callee.
-fn around(policy: &Policy, upstream: Option<&Upstream>, inner: Slowest, sum: Sum) -> Slowest {
-    let limit = match policy.attempt_limit() {
-        Some(Limit::At(limit)) => Some(limit),
-        // An unknown limit can only shorten what is inside.
-        _ => None,
-    };
-    let attempt = least(limit, inner.time);
-    let connect = connect_time(policy, upstream);
-    let attempt = attempt.and_then(|attempt| Some(attempt + connect + hedged(policy)?));
-
-    let count = match policy.attempts.known() {
-        _ if sum == Sum::FirstTry => Some(1),
-        Some(Attempts::Times(n)) => Some((*n).max(1)),
-        _ => None,
-    };
-    let delays = |n: u64| match sum {
-        Sum::Everything => policy.delays(n - 1).map(|sum| sum.greatest),
-        Sum::Tries | Sum::FirstTry => Some(Nanos::ZERO),
-    };
-    let counted = || Some(attempt?.times(count?) + delays(count?)?);
-    let time = match (policy.total.limit.limit().copied(), policy.total.measures) {
-        (None, _) => counted(),
-        (Some(total), Measures::Wall) => {
-            let cut = match policy.total.check {
-                Check::Cuts => Some(total),
-                // It only stops a further try, and the last one may begin just before.
-                Check::BetweenAttempts => attempt.map(|attempt| total + attempt),
-            };
-            least(cut, counted())
-        }
-        (Some(total), Measures::Delays) => count.and_then(|n| {
-            let waited = delays(n).map_or(total, |sum| sum.min(total));
-            Some(attempt?.times(n) + waited)
-        }),
-    };
-    let repeats = count != Some(1);
-    let is_written = (limit.is_some() && policy.attempt_timeout.is_written())
-        || (policy.total.limit.limit().is_some() && policy.total.limit.is_written())
-        || (repeats && (policy.attempts.is_written() || policy.backoff.base.is_written()))
-        || connect > Nanos::ZERO
-        || (inner.time.is_some() && inner.is_written);
-    Slowest { time, is_written }
-}
-
-/// The time until the last copy of a hedged try is sent. None if it is unknown. A copy that counts as a try has its time
-/// among the tries.
-fn hedged(policy: &Policy) -> Option<Nanos> {
-    match &policy.hedging {
-        Some(hedging) if !hedging.counts_as_try => Some(hedging.delay.known()?.times(*hedging.copies.known()?)),
-        _ => Some(Nanos::ZERO),
-    }
-}
-
-/// The slowest answer of a call whose callee answers within `inner`: layers folded from the inside out, of alternatives
-/// the greatest.
-fn fold(facts: &Facts, edge: &Edge, inner: Slowest, sum: Sum) -> Slowest {
-    edge.layers.iter().rev().fold(inner, |inner, layer| {
-        let of_nest = |nest: &Nest| {
-            let upstream = nest.upstream.and_then(|at| facts.upstreams.get(at as usize));
-            let policies = nest.policies.iter().rev().filter_map(|id| facts.policy(*id));
-            policies.fold(inner, |inner, policy| around(policy, upstream, inner, sum))
-        };
-        layer.alternatives.iter().map(of_nest).reduce(Slowest::or).unwrap_or(inner)
-    })
-}
-
-/// How long a call holds a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
-    /// If its first try is slow and no other follows.
-    pub once: Nanos,
-    /// If all of its tries are, without the delays between them.
-    pub all: Nanos,
-}
-
-/// How long a call holds a connection if its callee never answers. None if nothing ends it.
-pub fn held(facts: &Facts, edge: &Edge) -> Option<Held> {
-    Some(Held {
-        once: fold(facts, edge, Slowest::default(), Sum::FirstTry).time?,
-        all: fold(facts, edge, Slowest::default(), Sum::Tries).time?,
-    })
-}
+use super::slowest::{Slowest, fold, least, repeats_slow};
+use super::tries::policies;
+use super::{Deadlines, Edge, EdgeTime, Layer, Net, NodeTime, System};
+use crate::facts::{Facts, Limit, Measures, Nanos, Policy, PolicyId, Position, Protocol};
 
 /// When a policy stops waiting for one try: its attempt limit; without one, its total. None: never, or it cannot be told.
 pub fn patience(policy: &Policy) -> Option<Nanos> {
@@ -157,13 +33,51 @@ fn gives_up(facts: &Facts, edge: &Edge) -> Option<(Nanos, PolicyId)> {
     edge.layers.iter().filter(|layer| layer.position <= Position::Gateway).filter_map(of_layer).min()
 }
 
+/// A caller that leaves before the service that it called has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inversion {
+    /// When the caller leaves.
+    pub gives_up: Nanos,
+    /// How long the callee may go on.
+    pub slowest: Nanos,
+    /// When the last try that any call of the callee starts begins, if that is not before the caller leaves.
+    pub orphan: Option<Nanos>,
+}
+
+/// Whether a call's caller leaves while its callee may go on, because something below tries again: after slow tries, or
+/// by itself still when the caller is gone.
+pub fn inversion(system: &System, edge: EdgeIndex) -> Option<Inversion> {
+    let (_, callee) = system.net.graph.edge_endpoints(edge)?;
+    let node = system.deadlines.nodes.get(callee.index())?;
+    let time = system.deadlines.edges.get(edge.index())?;
+    let is_async = system.net.graph.edge_weight(edge)?.is_async;
+    let (gives_up, slowest) = (time.gives_up?, node.slowest?);
+    if is_async || gives_up >= slowest || !(node.is_written || time.is_written) {
+        return None;
+    }
+    let orphan = first_orphan(system, callee, gives_up);
+    (node.retries_below || orphan.is_some()).then_some(Inversion { gives_up, slowest, orphan })
+}
+
+fn first_orphan(system: &System, service: NodeIndex, gives_up: Nanos) -> Option<Nanos> {
+    let calls = system.net.graph.edges(service).map(|edge| edge.weight()).filter(|edge| !edge.is_async);
+    calls
+        .flat_map(|edge| policies(edge).map(|id| (id, edge.protocol.unwrap_or(Protocol::Http))))
+        .filter_map(|(id, protocol)| {
+            let policy = system.facts.policy(id).filter(|policy| policy.may_retry())?;
+            starts(policy, Pace::Slow(protocol), Waits::Nominal)?.last().copied()
+        })
+        .filter(|start| *start >= gives_up)
+        .max()
+}
+
 /// Who waits how long, for every service and call.
-pub fn deadlines_of(net: &Net, facts: &Facts, tries: &Tries, order: &Order) -> Deadlines {
+pub fn deadlines_of(net: &Net, facts: &Facts, order: &Order) -> Deadlines {
     let mut nodes = vec![NodeTime::default(); net.graph.node_count()];
     let mut edges = vec![EdgeTime::default(); net.graph.edge_count()];
     for step in order.steps.iter().rev() {
         match step {
-            Step::Service(node) => nodes[node.index()] = answer(net, facts, tries, *node, &nodes, &mut edges),
+            Step::Service(node) => nodes[node.index()] = answer(net, facts, *node, &nodes, &mut edges),
             Step::Knot(knot) => {
                 let Some(knot) = order.knots.get(*knot) else { continue };
                 // Who waits for itself has no bound but its server's own.
@@ -173,7 +87,7 @@ pub fn deadlines_of(net: &Net, facts: &Facts, tries: &Tries, order: &Order) -> D
                 }
                 let mut retries_below = false;
                 for node in &knot.nodes {
-                    retries_below |= answer(net, facts, tries, *node, &nodes, &mut edges).retries_below;
+                    retries_below |= answer(net, facts, *node, &nodes, &mut edges).retries_below;
                 }
                 knot.nodes.iter().for_each(|node| nodes[node.index()].retries_below = retries_below);
             }
@@ -187,7 +101,7 @@ pub fn deadlines_of(net: &Net, facts: &Facts, tries: &Tries, order: &Order) -> D
 fn time_of(facts: &Facts, edge: &Edge, callee: Option<&NodeTime>) -> EdgeTime {
     let inner =
         callee.map_or_else(Slowest::default, |node| Slowest { time: node.slowest, is_written: node.is_written });
-    let slowest = fold(facts, edge, inner, Sum::Everything);
+    let slowest = fold(facts, edge, inner);
     let gives_up = gives_up(facts, edge);
     EdgeTime {
         slowest: slowest.time,
@@ -197,6 +111,14 @@ fn time_of(facts: &Facts, edge: &Edge, callee: Option<&NodeTime>) -> EdgeTime {
     }
 }
 
+/// Whether any policy of a call may try again after a slow try.
+fn goes_on(facts: &Facts, edge: &Edge) -> bool {
+    let protocol = edge.protocol.unwrap_or(Protocol::Http);
+    policies(edge)
+        .filter_map(|id| facts.policy(id))
+        .any(|policy| repeats_slow(policy, protocol) || policy.hedging.is_some())
+}
+
 /// The limit after which a server ends a request.
 fn timeout(net: &Net, node: NodeIndex) -> Option<Nanos> {
     net.graph.node_weight(node)?.service.timeout.as_ref()?.known().copied()
@@ -204,14 +126,7 @@ fn timeout(net: &Net, node: NodeIndex) -> Option<Nanos> {
 
 /// How long a service may take: its calls one after the other, or the longest of them where they run at once, but never
 /// longer than its own server allows.
-fn answer(
-    net: &Net,
-    facts: &Facts,
-    tries: &Tries,
-    node: NodeIndex,
-    nodes: &[NodeTime],
-    edges: &mut [EdgeTime],
-) -> NodeTime {
+fn answer(net: &Net, facts: &Facts, node: NodeIndex, nodes: &[NodeTime], edges: &mut [EdgeTime]) -> NodeTime {
     let service = net.graph.node_weight(node).map(|node| &node.service);
     let is_parallel = service.and_then(|service| service.parallel.as_ref()?.known().copied()).unwrap_or_default();
     let mut groups = BTreeMap::new();
@@ -234,7 +149,7 @@ fn answer(
         if edge.weight().is_async || edge.weight().per_request == 0.0 {
             continue;
         }
-        retries_below |= tries.may_retry(edge.weight()) || callee.is_some_and(|callee| callee.retries_below);
+        retries_below |= goes_on(facts, edge.weight()) || callee.is_some_and(|callee| callee.retries_below);
         // A call that is made now and then is made now.
         let times = edge.weight().per_request.ceil().max(1.0);
         let once = Slowest { time: time.slowest, is_written: time.is_written };
@@ -252,14 +167,6 @@ fn answer(
     let slowest = least(own, calls.time);
     let by_own = own.is_some() && own == slowest;
     NodeTime { slowest, retries_below, is_written: slowest.is_some() && (by_own || calls.is_written) }
-}
-
-/// The lesser of two bounds, either of which may be missing.
-fn least(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (one, None) | (None, one) => one,
-    }
 }
 
 /// The share of a callee's slowest answer that nobody waits for (math.md section 9): 0.394 for 2 s of 3.3 s.

@@ -1,7 +1,7 @@
 use super::*;
-use crate::facts::{Caller, Dialect, Jitter, Total};
+use crate::facts::{Caller, Class, Classes, Dialect, Jitter};
 use crate::graph::fixtures::Tree;
-use crate::graph::nets::{Sketch, at, code, sidecar, timed, unknown, waiting, written};
+use crate::graph::nets::{INBOUND, NEW_ISTIO, Sketch, at, code, on, sidecar, timed, waiting, written};
 
 fn secs(n: u64) -> Nanos {
     Nanos::from_secs(n)
@@ -11,64 +11,7 @@ fn millis(n: u64) -> Nanos {
     Nanos::from_millis(n)
 }
 
-/// [T-41], [T-42], [T-44]
-#[test]
-fn attempt_limits_stack_up() {
-    assert_eq!(slowest(&timed(Some(30_000), None, code(3))), Some(secs(90)));
-    assert_eq!(slowest(&timed(Some(30_000), None, code(4))), Some(secs(120)));
-    assert_eq!(slowest(&timed(Some(2000), None, code(3))), Some(secs(6)));
-    let window = timed(Some(400), None, waiting(&[50, 50], Jitter::NONE, code(3)));
-    assert_eq!(slowest(&window), Some(millis(1300)));
-}
-
-/// [T-36]: 4 × 10 s + 2 + 4 + 8 s = 54 s, cut at 30 s.
-#[test]
-fn a_total_that_cuts_is_the_slowest_answer() {
-    let delays = [2000, 4000, 8000];
-    assert_eq!(slowest(&timed(Some(10_000), None, waiting(&delays, Jitter::NONE, code(4)))), Some(secs(54)));
-    assert_eq!(slowest(&timed(Some(10_000), Some(30_000), waiting(&delays, Jitter::NONE, code(4)))), Some(secs(30)));
-    // Jitter counts with its greatest delays.
-    let jitter = Jitter::proportional(0.25);
-    assert_eq!(slowest(&timed(Some(10_000), None, waiting(&delays, jitter, code(4)))), Some(millis(57_500)));
-}
-
-#[test]
-fn a_total_that_is_only_looked_at_between_tries_lets_one_more_run() {
-    let mut policy = timed(Some(10_000), Some(30_000), code(9));
-    policy.total = Total { check: Check::BetweenAttempts, ..policy.total };
-    assert_eq!(slowest(&policy), Some(secs(40)));
-    policy.attempts = written(Attempts::ByTime);
-    assert_eq!(slowest(&policy), Some(secs(40)));
-    // What measures delays alone: 9 tries of 10 s, and at most 30 s of 8 × 5 s.
-    let mut policy = timed(Some(10_000), Some(30_000), waiting(&[5000], Jitter::NONE, code(9)));
-    policy.total = Total { measures: Measures::Delays, ..policy.total };
-    assert_eq!(slowest(&policy), Some(secs(120)));
-}
-
-#[test]
-fn without_a_limit_there_is_no_slowest_answer() {
-    assert_eq!(slowest(&code(3)), None);
-    let mut policy = timed(Some(1000), None, code(3));
-    policy.attempts = unknown();
-    assert_eq!(slowest(&policy), None);
-    policy.total.limit = written(Limit::At(secs(8)));
-    assert_eq!(slowest(&policy), Some(secs(8)));
-    let mut policy = timed(None, None, code(1));
-    policy.attempt_timeout = unknown();
-    assert_eq!(slowest(&policy), None);
-}
-
-/// M-6: 3 tries, 0.5 s to connect before each 0.2 s.
-#[test]
-fn connecting_comes_on_top_where_it_is_written() {
-    let mut policy = timed(Some(200), Some(5000), code(3));
-    policy.connect_timeout = Some(written(Limit::At(millis(500))));
-    assert_eq!(slowest(&policy), Some(millis(2100)));
-    policy.connect_timeout = Some(crate::facts::Sourced::default_of(Limit::At(secs(5)), "Envoy", "connect_timeout"));
-    assert_eq!(slowest(&policy), Some(millis(600)));
-}
-
-/// The same, where it is written for the callee: a DestinationRule's `connectTimeout`.
+/// M-6, where it is written for the callee: a DestinationRule's `connectTimeout`.
 #[test]
 fn connecting_counts_where_it_is_written_for_the_callee() {
     let with_upstream = |connect: Option<u64>| {
@@ -211,4 +154,49 @@ fn services_in_a_circle_have_no_bound_but_their_own() {
         assert!(system.deadlines.nodes[a.index()].retries_below);
         assert_eq!(system.deadlines.edges[there.index()].slowest, Some(millis(1400)));
     });
+}
+
+/// Two defaults of Istio at every hop repeat what never arrived. `db` is waited for 10 s and no longer: the answers of both
+/// services above take as long, and the delays between three tries at each of two layers come on top.
+#[test]
+fn a_mesh_that_repeats_refused_connections_makes_nothing_slower() {
+    let mesh = || {
+        let layer = |policy| waiting(&[25, 50], Jitter::NONE, policy);
+        [layer(sidecar(3, NEW_ISTIO)), layer(at(Position::ServerSidecar, sidecar(3, INBOUND)))]
+    };
+    let chain = |grpc: bool| {
+        let mut sketch = Sketch::default();
+        for (from, to, limit) in [("edge", "web", Some(15_000)), ("web", "api", None), ("api", "db", Some(10_000))] {
+            sketch.call(from, to, [timed(limit, None, code(1))].into_iter().chain(mesh()));
+        }
+        let edge = EdgeIndex::new(0);
+        let nodes = ["web", "api"].map(|name| sketch.service(name));
+        let sketch = if grpc { sketch.all_grpc() } else { sketch };
+        sketch.analysed(|system| {
+            let slowest = nodes.map(|node| system.deadlines.nodes[node.index()].slowest);
+            (slowest, system.deadlines.nodes[nodes[0].index()].retries_below, inversion(system, edge))
+        })
+    };
+    // 10 s; and 10 s + 2 × 75 ms, which `edge` waits for. No retry matters.
+    assert_eq!(chain(false), ([Some(millis(10_150)), Some(secs(10))], false, None));
+    // Of gRPC the default repeats `unavailable`, which a callee may answer late: 3 × (10 s + 75 ms) + 75 ms.
+    let (slowest, retries, inversion) = chain(true);
+    assert_eq!((slowest, retries), ([Some(millis(30_300)), Some(secs(10))], true));
+    assert_eq!(inversion.map(|found| (found.gives_up, found.slowest)), Some((secs(15), millis(30_300))));
+}
+
+/// Connections that are refused are repeated for 2 × 10 s, when the caller has left after 5 s.
+#[test]
+fn delays_alone_may_go_on_for_nobody() {
+    let inverted = |delay: u64| {
+        let mut sketch = Sketch::default();
+        let edge = sketch.call("web", "api", [timed(Some(5000), None, code(1))]);
+        let connect = on(Classes::of(&[Class::Connect]), code(3));
+        sketch.call("api", "db", [timed(Some(6000), None, waiting(&[delay, delay], Jitter::NONE, connect))]);
+        sketch.analysed(|system| inversion(system, edge))
+    };
+    let found = inverted(10_000).unwrap();
+    assert_eq!((found.slowest, found.orphan), (secs(26), Some(secs(20))));
+    // With 20 ms between them what is late is the one answer, which no retry makes later.
+    assert_eq!(inverted(20), None);
 }

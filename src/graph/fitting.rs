@@ -2,7 +2,8 @@
 //! its own limit, and when every try fails at once. Amplification never goes by the first: a total limit does not hold
 //! back what fails fast.
 
-use crate::facts::{Attempts, Limit, Measures, Nanos, Policy};
+use super::slowest::repeats_slow;
+use crate::facts::{Attempts, Limit, Measures, Nanos, Policy, Protocol};
 
 /// Tries that are looked at one by one; from there on all are as far apart as the last two.
 const SERIES: u64 = 4096;
@@ -12,8 +13,9 @@ const SERIES: u64 = 4096;
 pub enum Pace {
     /// At once: a refused connection, a 503.
     Fast,
-    /// By running into its attempt limit.
-    Slow,
+    /// By running into its attempt limit, or a little before. What repeats nothing that may take so long goes on after fast
+    /// failures only.
+    Slow(Protocol),
 }
 
 /// Which delays are taken.
@@ -33,7 +35,8 @@ fn step(policy: &Policy, i: u64, pace: Pace, waits: Waits) -> Option<Option<Nano
         Waits::Least => delay.least,
         Waits::Nominal => delay.nominal,
     };
-    if pace == Pace::Fast || policy.total.measures == Measures::Delays {
+    let is_slow = matches!(pace, Pace::Slow(protocol) if repeats_slow(policy, protocol));
+    if !is_slow || policy.total.measures == Measures::Delays {
         return Some(Some(delay));
     }
     // The attempt limit alone, without the time to connect: what does not fit even then can never run.
@@ -78,9 +81,10 @@ fn within_total(policy: &Policy, pace: Pace, waits: Waits) -> Option<u64> {
     }
 }
 
-/// Tries that start within the total if each runs into its attempt limit. None if that is unknown.
-pub fn slow_tries(policy: &Policy, waits: Waits) -> Option<u64> {
-    within_total(policy, Pace::Slow, waits)
+/// Tries that start within the total if each runs into its attempt limit. None if that is unknown, or if no other follows
+/// a slow one.
+pub fn slow_tries(policy: &Policy, protocol: Protocol, waits: Waits) -> Option<u64> {
+    if repeats_slow(policy, protocol) { within_total(policy, Pace::Slow(protocol), waits) } else { None }
 }
 
 /// When each try starts, those past the total left out; at most 1,000. None if that is unknown.
@@ -99,8 +103,8 @@ pub fn starts(policy: &Policy, pace: Pace, waits: Waits) -> Option<Vec<Nanos>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{AttemptTimeoutFlaw, Jitter};
-    use crate::graph::nets::{code, of_unknown_tries, timed, waiting, written};
+    use crate::facts::{AttemptTimeoutFlaw, Class, Classes, Jitter};
+    use crate::graph::nets::{code, of_unknown_tries, on, timed, waiting, written};
 
     /// Tries that start within the total if each fails at once.
     fn fast_tries(policy: &Policy) -> Option<u64> {
@@ -108,11 +112,11 @@ mod tests {
     }
 
     fn slow(policy: &Policy) -> Option<u64> {
-        slow_tries(policy, Waits::Least)
+        slow_tries(policy, Protocol::Http, Waits::Least)
     }
 
     fn starts_in_secs(policy: &Policy, waits: Waits) -> Vec<u64> {
-        let starts = starts(policy, Pace::Slow, waits).unwrap();
+        let starts = starts(policy, Pace::Slow(Protocol::Http), waits).unwrap();
         starts.into_iter().map(|at| at.0 / 1_000_000_000).collect()
     }
 
@@ -139,7 +143,7 @@ mod tests {
     #[test]
     fn the_fourth_try_of_the_standard_handler_never_starts() {
         let policy = timed(Some(10_000), Some(30_000), waiting(&[2000, 4000, 8000], Jitter::NONE, code(4)));
-        assert_eq!(slow_tries(&policy, Waits::Nominal), Some(3));
+        assert_eq!(slow_tries(&policy, Protocol::Http, Waits::Nominal), Some(3));
         assert_eq!(starts_in_secs(&policy, Waits::Nominal), [0, 12, 26]);
     }
 
@@ -167,16 +171,31 @@ mod tests {
         let fixed = timed(Some(50), Some(150), waiting(&[435, 870], Jitter::NONE, code(3)));
         assert_eq!((slow(&fixed), fast_tries(&fixed)), (Some(1), Some(1)));
         let full = timed(Some(50), Some(150), waiting(&[435, 870], Jitter::FULL, code(3)));
-        assert_eq!((slow_tries(&full, Waits::Nominal), fast_tries(&full)), (Some(1), Some(3)));
+        assert_eq!((slow_tries(&full, Protocol::Http, Waits::Nominal), fast_tries(&full)), (Some(1), Some(3)));
     }
 
     /// [T-43]: behind a caller that leaves after 2 s, two of three tries start.
     #[test]
     fn a_caller_that_leaves_bounds_the_tries_that_it_waits_for() {
         let policy = timed(Some(1000), None, waiting(&[100, 200], Jitter::NONE, code(3)));
-        assert_eq!(tries_within(&policy, Nanos::from_secs(2), Pace::Slow, Waits::Least), Some(2));
-        let starts = starts(&policy, Pace::Slow, Waits::Least).unwrap();
+        assert_eq!(tries_within(&policy, Nanos::from_secs(2), Pace::Slow(Protocol::Http), Waits::Least), Some(2));
+        let starts = starts(&policy, Pace::Slow(Protocol::Http), Waits::Least).unwrap();
         assert_eq!(starts, [0, 1100, 2300].map(Nanos::from_millis));
+    }
+
+    /// Three tries of 2 s within 3 s: of slow ones two start. What repeats refused connections alone has no slow tries
+    /// beyond the first, and goes on after fast ones.
+    #[test]
+    fn what_repeats_nothing_slow_has_no_slow_tries() {
+        let policy = |classes| timed(Some(2000), Some(3000), waiting(&[100, 100], Jitter::NONE, on(classes, code(3))));
+        let classes = Classes::of(&[Class::Connect, Class::Unavailable]);
+        let (http, grpc) = (Protocol::Http, Protocol::Grpc);
+        assert_eq!(slow_tries(&policy(classes), http, Waits::Least), None);
+        assert_eq!(slow_tries(&policy(classes), grpc, Waits::Least), Some(2));
+        assert_eq!(slow_tries(&policy(Classes::of(&[Class::Overload])), http, Waits::Least), Some(2));
+        assert_eq!(fast_tries(&policy(classes)), Some(3));
+        let starts = starts(&policy(classes), Pace::Slow(http), Waits::Least).unwrap();
+        assert_eq!(starts, [0, 100, 200].map(Nanos::from_millis));
     }
 
     #[test]

@@ -26,6 +26,8 @@ mod oracle_tests;
 pub mod order;
 pub mod outage;
 pub mod paths;
+pub mod product;
+pub mod slowest;
 pub mod tries;
 
 use std::sync::Arc;
@@ -38,6 +40,7 @@ use crate::facts::{
 use crate::limits::Limits;
 use crate::source::Span;
 use amount::Amount;
+use product::Product;
 
 /// One environment, linked and analysed.
 #[derive(Debug)]
@@ -78,7 +81,7 @@ impl<'a> System<'a> {
         };
         let rates = load::rates(&net, &tries, &alike, &order);
         let amplification = amplification::amplification_of(&net, (&tries, &alike, &order), &rates);
-        let deadlines = deadlines::deadlines_of(&net, facts, &tries, &order);
+        let deadlines = deadlines::deadlines_of(&net, facts, &order);
         System { facts, limits, net, amplification, deadlines, tries, alike, order }
     }
 }
@@ -241,6 +244,17 @@ impl Default for Factor {
 }
 
 impl Factor {
+    /// As a product.
+    pub fn product(&self) -> Product {
+        let bounded = self.bounded.unwrap_or(f64::INFINITY);
+        Product { tries: self.tries, bounded, all_bounded: self.all_bounded }
+    }
+
+    /// What levels go by (D-13): the bounded number if every multiplying layer has a budget, else the tries.
+    pub fn figure(&self) -> f64 {
+        self.product().figure()
+    }
+
     /// The layers that multiply, outermost first.
     pub fn multiplying(&self) -> impl DoubleEndedIterator<Item = &Part> {
         self.parts.iter().filter(|part| part.tries > Amount::ONE)
@@ -296,10 +310,13 @@ pub struct NodeLoad {
     pub worst: Amount,
     /// The class of `load` and `worst`.
     pub class: Option<Class>,
-    /// The worst path's product with budgets; none if a multiplying layer has neither count nor bound.
+    /// What budgets leave: the greatest over all paths; none if a multiplying layer on any has neither count nor bound.
     pub bounded: Option<f64>,
-    /// Whether every multiplying layer on the worst path is bounded by a budget: then the level goes by `bounded`.
-    pub all_bounded: bool,
+    /// What levels go by: the greatest over all paths, each by its budgets if every layer that multiplies on it has one,
+    /// else by its tries (D-13).
+    pub figure: f64,
+    /// The product of tries of that path.
+    pub figure_tries: Amount,
     /// Whether an unknown factor lies somewhere above: then load and worst are lower bounds.
     pub is_lower_bound: bool,
     /// Policies with unknown tries above it, at most eight, in order of id.
@@ -312,6 +329,18 @@ pub struct NodeLoad {
     pub rate_worst: Option<Amount>,
 }
 
+impl NodeLoad {
+    /// Whether the rounds of a cycle on the way make more of the greatest path to the service than its hops do.
+    pub fn goes_round(&self, path: &Path) -> bool {
+        self.figure > path.product.figure()
+    }
+
+    /// What one request becomes on the greatest path to the service.
+    pub fn requests(&self, path: &Path) -> Amount {
+        if self.goes_round(path) { self.figure_tries } else { path.product.tries }
+    }
+}
+
 /// Tries of one edge.
 #[derive(Clone, Debug)]
 pub struct EdgeLoad {
@@ -319,9 +348,18 @@ pub struct EdgeLoad {
     pub class: Class,
     /// The tries for it.
     pub factor: Factor,
+    /// The same for what levels go by, where budgets make that another one: fewer tries, which nothing holds.
+    pub unheld: Option<(Class, Factor)>,
     /// The class with the most connection attempts among those that never arrive (`connect`, `unsent`); none if they are no
     /// more than the tries of `factor`.
     pub unsent: Option<(Class, Factor)>,
+}
+
+impl EdgeLoad {
+    /// The class and the tries that levels go by.
+    pub fn deciding(&self) -> (Class, &Factor) {
+        self.unheld.as_ref().map_or((self.class, &self.factor), |(class, factor)| (*class, factor))
+    }
 }
 
 /// One hop of a path.
@@ -341,7 +379,7 @@ pub struct Path {
     /// From the root on.
     pub hops: Vec<Hop>,
     /// The product of tries.
-    pub product: Amount,
+    pub product: Product,
 }
 
 /// A cycle of calls (D-15).
@@ -375,7 +413,7 @@ pub struct Deadlines {
 pub struct NodeTime {
     /// Slowest answer; none if it has no finite bound.
     pub slowest: Option<Nanos>,
-    /// Whether a retry layer stands anywhere in the calls that it makes.
+    /// Whether a retry layer that repeats slow tries stands anywhere in the calls that it makes.
     pub retries_below: bool,
     /// Whether a written number is among what it rests on.
     pub is_written: bool,

@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 
 use petgraph::graph::{EdgeIndex, NodeIndex};
 
-use super::nets::{FIVE_XX, INBOUND, NEW_ISTIO, OLD_ISTIO, Sketch, at, code, on, sidecar, written};
-use super::paths::k_best;
-use crate::facts::{Class, Class::*, Classes, Policy, Position, Protocol};
+use super::Path;
+use super::amount::Amount;
+use super::nets::{FIVE_XX, INBOUND, NEW_ISTIO, OLD_ISTIO, Sketch, at, code, of_unknown_tries, on, sidecar, written};
+use super::paths::{By, k_best};
+use super::product::Product;
+use crate::facts::{Budget, BudgetBase, Class, Class::*, Classes, Floor, Limit, Policy, Position, Protocol};
 
 /// A repeatable stream of numbers (xorshift).
 struct Dice(u64);
@@ -29,8 +32,58 @@ impl Dice {
 #[derive(Clone)]
 struct Party {
     is_proxy: bool,
-    tries: u128,
+    /// None: unknown.
+    tries: Option<u128>,
     on: Classes,
+    /// What its budget leaves, if it has one.
+    budget: Option<f64>,
+}
+
+/// One way in which something can end: tries, the same with budgets (as bits, which are in the order of the numbers),
+/// whether every layer that multiplies has a budget, and what is handed out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct End {
+    tries: u128,
+    bounded: u64,
+    all_bounded: bool,
+    class: Class,
+}
+
+impl End {
+    fn fresh(class: Class) -> End {
+        End { tries: 1, bounded: 1_f64.to_bits(), all_bounded: true, class }
+    }
+
+    fn bounded(&self) -> f64 {
+        f64::from_bits(self.bounded)
+    }
+
+    fn times(self, other: End) -> End {
+        End {
+            tries: self.tries * other.tries,
+            bounded: (self.bounded() * other.bounded()).to_bits(),
+            all_bounded: self.all_bounded && other.all_bounded,
+            class: other.class,
+        }
+    }
+
+    fn retried(self, party: &Party) -> End {
+        if !party.on.contains(self.class) || party.tries == Some(1) {
+            return self;
+        }
+        let most = party.tries.map_or(f64::INFINITY, |tries| tries as f64);
+        let bounded = self.bounded() * party.budget.map_or(most, |left| left.min(most));
+        End {
+            tries: self.tries * party.tries.unwrap_or(1),
+            bounded: bounded.to_bits(),
+            all_bounded: self.all_bounded && party.budget.is_some(),
+            class: self.class,
+        }
+    }
+
+    fn figure(&self) -> f64 {
+        if self.all_bounded { self.bounded() } else { self.tries as f64 }
+    }
 }
 
 /// One call as the model sees it: layers, outermost first, each with alternatives.
@@ -49,19 +102,35 @@ struct Model {
     emits: Vec<Option<Class>>,
 }
 
-fn party(dice: &mut Dice) -> (Policy, Party) {
-    let tries = dice.below(3) + 1;
+fn party(dice: &mut Dice, budgets: bool) -> (Policy, Party) {
+    // With budgets more, so that what they hold may have more tries than what they do not.
+    let tries = dice.below(if budgets { 6 } else { 3 }) + 1;
     let sets = [Classes::ALL, OLD_ISTIO, NEW_ISTIO, FIVE_XX, INBOUND];
     let set = match dice.below(7) {
         set @ 0..5 => sets[set as usize],
         _ => Class::ALL.into_iter().filter(|_| dice.one_in(2)).collect(),
     };
     let is_proxy = dice.one_in(2);
-    let policy = if is_proxy { sidecar(tries, set) } else { on(set, code(tries)) };
-    (policy, Party { is_proxy, tries: tries.into(), on: set })
+    let mut policy = if is_proxy { sidecar(tries, set) } else { on(set, code(tries)) };
+    let mut party = Party { is_proxy, tries: Some(tries.into()), on: set, budget: None };
+    if budgets && dice.one_in(2) {
+        let ratio = [0.0, 0.25, 0.5, 1.0][dice.below(4) as usize];
+        policy.budget = written(Limit::At(Box::new(Budget {
+            ratio: written(ratio),
+            floor: written(Floor::PerSecond(0.0)),
+            window: written(Limit::None),
+            base: BudgetBase::Originals,
+        })));
+        party.budget = Some(1.0 + ratio);
+    }
+    if budgets && dice.one_in(12) {
+        policy = of_unknown_tries(policy);
+        party.tries = None;
+    }
+    (policy, party)
 }
 
-fn random(dice: &mut Dice) -> (Sketch, Model) {
+fn random(dice: &mut Dice, budgets: bool) -> (Sketch, Model) {
     let services = dice.below(5) as usize + 2;
     let mut sketch = Sketch::default();
     let nodes: Vec<NodeIndex> = (0..services).map(|i| sketch.add(&format!("s{i}"))).collect();
@@ -76,7 +145,7 @@ fn random(dice: &mut Dice) -> (Sketch, Model) {
                 let mut alternatives = Vec::new();
                 let mut parties = Vec::new();
                 for _ in 0..if dice.one_in(4) { 2 } else { 1 } {
-                    let (policy, party) = party(dice);
+                    let (policy, party) = party(dice, budgets);
                     let position = if place == 0 { Position::Gateway } else { Position::ServerSidecar };
                     alternatives.push(vec![at(position, policy)]);
                     parties.push(party);
@@ -150,18 +219,18 @@ fn handler(class: Class, is_grpc: bool, emits: Option<Class>) -> Vec<Class> {
     }
 }
 
-/// Every (tries, class handed out) of a call; if it is the last hop, the failure arises just inside any layer.
-fn ends(call: &Call, class: Class, is_last: bool) -> BTreeSet<(u128, Class)> {
+/// Every end of a call; if it is the last hop, the failure arises just inside any layer.
+fn ends(call: &Call, class: Class, is_last: bool) -> BTreeSet<End> {
     let from = if is_last { 0 } else { call.layers.len() };
     let mut all = BTreeSet::new();
     for depth in from..=call.layers.len() {
-        let mut now = BTreeSet::from([(1, class)]);
+        let mut now = BTreeSet::from([End::fresh(class)]);
         for layer in call.layers[..depth].iter().rev() {
             let mut next = BTreeSet::new();
-            for (tries, class) in now {
+            for end in now {
                 for party in layer {
-                    let tries = if party.on.contains(class) { tries * party.tries } else { tries };
-                    next.extend(out(party, call.is_grpc, class).into_iter().map(|class| (tries, class)));
+                    let retried = end.retried(party);
+                    next.extend(out(party, call.is_grpc, end.class).into_iter().map(|class| End { class, ..retried }));
                 }
             }
             now = next;
@@ -194,11 +263,11 @@ impl Model {
         paths
     }
 
-    /// The greatest product of one path: every cause, every outcome of every hop.
-    fn product(&self, path: &[usize]) -> u128 {
-        let mut most = 0;
+    /// Every product of one path: every cause, every outcome of every hop.
+    fn products(&self, path: &[usize]) -> Vec<End> {
+        let mut all = Vec::new();
         for cause in causes() {
-            let mut now: BTreeSet<(u128, Class)> = BTreeSet::new();
+            let mut now: BTreeSet<End> = BTreeSet::new();
             for (hop, at) in path.iter().enumerate() {
                 let call = &self.calls[*at];
                 if hop == 0 {
@@ -206,16 +275,23 @@ impl Model {
                     continue;
                 }
                 let mut next = BTreeSet::new();
-                for (tries, class) in now {
-                    for class in handler(class, call.is_grpc, self.emits[call.to]) {
-                        next.extend(ends(call, class, false).into_iter().map(|(more, class)| (tries * more, class)));
+                for end in now {
+                    for class in handler(end.class, call.is_grpc, self.emits[call.to]) {
+                        next.extend(ends(call, class, false).into_iter().map(|more| end.times(more)));
                     }
                 }
                 now = next;
             }
-            most = now.into_iter().map(|(tries, _)| tries).max().unwrap_or(0).max(most);
+            all.extend(now);
         }
-        most
+        all
+    }
+
+    /// The greatest product of tries of one path, and the greatest figure that levels go by.
+    fn greatest(&self, path: &[usize]) -> (u128, f64) {
+        let products = self.products(path);
+        let tries = products.iter().map(|end| end.tries).max().unwrap();
+        (tries, products.iter().map(End::figure).fold(0.0, f64::max))
     }
 
     /// Requests at a service whose own calls fail with `below`; each caller is answered what is worst for it.
@@ -226,8 +302,8 @@ impl Model {
             is_root = false;
             let mut most = 0;
             for class in handler(below, call.is_grpc, self.emits[service]) {
-                for (tries, class) in ends(call, class, false) {
-                    most = most.max(call.times * tries * self.load(call.from, class));
+                for end in ends(call, class, false) {
+                    most = most.max(call.times * end.tries * self.load(call.from, end.class));
                 }
             }
             sum += most;
@@ -240,10 +316,7 @@ impl Model {
         self.calls_to(service)
             .map(|(_, call)| {
                 let ends = ends(call, said_in_if_foreign(call, cause), true);
-                ends.into_iter()
-                    .map(|(tries, class)| call.times * tries * self.load(call.from, class))
-                    .max()
-                    .unwrap_or(0)
+                ends.into_iter().map(|end| call.times * end.tries * self.load(call.from, end.class)).max().unwrap_or(0)
             })
             .sum()
     }
@@ -259,43 +332,74 @@ fn said_in_if_foreign(call: &Call, cause: Class) -> Class {
     if own.contains(cause) { cause } else { said_in(call.is_grpc, cause) }
 }
 
-#[test]
-fn small_graphs_agree_with_a_model_that_plays_everything() {
-    let mut dice = Dice(0x5eed_2026);
-    for round in 0..2500 {
-        let (sketch, model) = random(&mut dice);
+/// Floats that were multiplied in another order.
+fn close(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= 1e-9 * b.abs()
+}
+
+fn agree_with_the_model(seed: u64, rounds: usize, budgets: bool) {
+    let mut dice = Dice(seed);
+    for round in 0..rounds {
+        let (sketch, model) = random(&mut dice, budgets);
         sketch.analysed(|system| {
             for service in 0..model.services {
                 let node = &system.amplification.nodes[service];
                 let paths = model.paths(service);
                 if paths.is_empty() {
-                    assert_eq!((node.load.as_f64(), node.worst.as_f64()), (1.0, 1.0));
+                    assert_eq!((node.load.as_f64(), node.worst.as_f64(), node.figure), (1.0, 1.0, 1.0));
                     continue;
                 }
-                let mut products: Vec<(u128, Vec<usize>)> =
-                    paths.into_iter().map(|path| (model.product(&path), path)).collect();
-                products.sort_by_key(|(product, _)| std::cmp::Reverse(*product));
-                let load = causes().into_iter().map(|cause| model.load_of(service, cause)).max().unwrap();
                 let at = format!("graph {round}, service {service}");
-                assert_eq!(node.worst.as_f64(), products[0].0 as f64, "worst path, {at}");
+                let greatest: Vec<(u128, f64)> = paths.iter().map(|path| model.greatest(path)).collect();
+                let mut tries: Vec<f64> = greatest.iter().map(|(tries, _)| *tries as f64).collect();
+                let mut figures: Vec<f64> = greatest.iter().map(|(_, figure)| *figure).collect();
+                for all in [&mut tries, &mut figures] {
+                    all.sort_by(|a, b| b.total_cmp(a));
+                }
+                let bounded = paths.iter().flat_map(|path| model.products(path)).map(|end| end.bounded());
+                let bounded = bounded.fold(0.0, f64::max);
+
+                let load = causes().into_iter().map(|cause| model.load_of(service, cause)).max().unwrap();
+                assert_eq!(node.worst.as_f64(), tries[0], "worst path, {at}");
+                assert!(close(node.figure, figures[0]), "figure {} of {figures:?}, {at}", node.figure);
+                match node.bounded {
+                    Some(found) => assert!(close(found, bounded), "with budgets {found}, not {bounded}, {at}"),
+                    None => assert!(bounded.is_infinite(), "with budgets nothing, not {bounded}, {at}"),
+                }
                 assert_eq!(node.load.as_f64(), load as f64, "load, {at}");
                 assert_eq!(node.base.as_f64(), model.base(service) as f64, "base, {at}");
 
-                let best = k_best(system, NodeIndex::new(service), 3);
-                let found: Vec<u128> = best.iter().map(|path| path.product.as_f64() as u128).collect();
-                let expected: Vec<u128> = products.iter().take(3).map(|(product, _)| *product).collect();
-                assert_eq!(found, expected, "best paths, {at}");
-                for path in best {
-                    // The list tells the truth about each path, and its hops multiply to its product.
-                    let edges: Vec<usize> = path.hops.iter().rev().map(|hop| hop.edge.index()).collect();
-                    assert_eq!(model.product(&edges), path.product.as_f64() as u128, "path {edges:?}, {at}");
-                    let hops: f64 = path.hops.iter().map(|hop| hop.factor.tries.as_f64()).product();
-                    assert_eq!(hops, path.product.as_f64(), "hops of {edges:?}, {at}");
+                for (by, expected) in [(By::Tries, &tries), (By::Figure, &figures)] {
+                    let best = k_best(system, NodeIndex::new(service), 3, by);
+                    let measure = |path: &Path| match by {
+                        By::Tries => path.product.tries.as_f64(),
+                        By::Figure => path.product.figure(),
+                    };
+                    assert_eq!(best.len(), expected.len().min(3), "best paths, {at}");
+                    for (path, expected) in best.iter().zip(expected) {
+                        assert!(close(measure(path), *expected), "{by:?}: {best:?} and not {expected:?}, {at}");
+                        // The list tells the truth about each path, and its hops multiply to its product.
+                        let edges: Vec<usize> = path.hops.iter().rev().map(|hop| hop.edge.index()).collect();
+                        let (tries, figure) = model.greatest(&edges);
+                        let of_model = if by == By::Tries { tries as f64 } else { figure };
+                        assert!(close(of_model, measure(path)), "path {edges:?}, {at}");
+                        let hops = path.hops.iter().fold(Product::ONE, |all, hop| all * hop.factor.product());
+                        assert_eq!(hops.tries, path.product.tries, "hops of {edges:?}, {at}");
+                        assert_eq!(hops.all_bounded, path.product.all_bounded, "hops of {edges:?}, {at}");
+                        assert!(close(hops.bounded, path.product.bounded), "hops of {edges:?}, {at}");
+                        for hop in &path.hops {
+                            let parts = hop.factor.parts.iter().fold(Amount::ONE, |all, part| all * part.tries);
+                            assert_eq!(parts, hop.factor.tries, "parts of {edges:?}, {at}");
+                        }
+                    }
                 }
             }
             for (at, call) in model.calls.iter().enumerate() {
-                let tries = |class| ends(call, class, true).into_iter().map(|(tries, _)| tries).max().unwrap();
-                let most = causes().into_iter().map(|cause| tries(said_in_if_foreign(call, cause))).max().unwrap();
+                let tries = |class| ends(call, class, true).into_iter().map(|end| end.tries).max().unwrap();
+                let here = || causes().into_iter().map(|cause| said_in_if_foreign(call, cause));
+                let most = here().map(tries).max().unwrap();
+                let figures = here().flat_map(|class| ends(call, class, true)).map(|end| end.figure());
+                let figure = figures.fold(0.0, f64::max);
                 let unsent = [Connect, Unsent].map(tries).into_iter().max().unwrap();
                 let edge = &system.amplification.edges[EdgeIndex::<u32>::new(at).index()];
                 assert_eq!(edge.factor.tries.as_f64(), most as f64, "call {at} of graph {round}");
@@ -303,9 +407,21 @@ fn small_graphs_agree_with_a_model_that_plays_everything() {
                 assert_eq!(found, (unsent > most).then_some(unsent as f64), "unsent, call {at} of graph {round}");
                 let parts: f64 = edge.factor.parts.iter().map(|part| part.tries.as_f64()).product();
                 assert_eq!(parts, most as f64, "parts of call {at} of graph {round}");
+                let (_, deciding) = edge.deciding();
+                assert!(close(deciding.figure(), figure), "{deciding:?} and not {figure}, call {at} of graph {round}");
             }
         });
     }
+}
+
+#[test]
+fn small_graphs_agree_with_a_model_that_plays_everything() {
+    agree_with_the_model(0x5eed_2026, 2500, false);
+}
+
+#[test]
+fn small_graphs_with_budgets_agree_with_it_too() {
+    agree_with_the_model(0xb0d9_e713, 1500, true);
 }
 
 /// The numbers that the model was drawn up with: T-19 27 and 1, T-20 3, Istio 1.24 3, `5xx` 27, library and mesh 12 and 4.
@@ -324,22 +440,22 @@ fn the_model_gives_its_own_published_numbers() {
             .collect(),
         emits: (0..=hops).map(|i| if i + 1 == hops { emits } else { None }).collect(),
     };
-    let proxy = |on| Party { is_proxy: true, tries: 3, on };
+    let proxy = |on| Party { is_proxy: true, tries: Some(3), on, budget: None };
     let most = |model: &Model, class| {
-        let mut now: BTreeSet<(u128, Class)> = BTreeSet::new();
+        let mut now: BTreeSet<End> = BTreeSet::new();
         for call in model.calls.iter().rev() {
             let mut next = BTreeSet::new();
             if now.is_empty() {
                 next = ends(call, class, true);
             }
-            for (tries, class) in now {
-                for class in handler(class, false, model.emits[call.to]) {
-                    next.extend(ends(call, class, false).into_iter().map(|(more, class)| (tries * more, class)));
+            for end in now {
+                for class in handler(end.class, false, model.emits[call.to]) {
+                    next.extend(ends(call, class, false).into_iter().map(|more| end.times(more)));
                 }
             }
             now = next;
         }
-        now.into_iter().map(|(tries, _)| tries).max().unwrap()
+        now.into_iter().map(|end| end.tries).max().unwrap()
     };
     let old = chain(vec![proxy(OLD_ISTIO)], 3, None);
     assert_eq!([Overload, ServerError, Connect].map(|class| most(&old, class)), [27, 1, 27]);
@@ -348,7 +464,7 @@ fn the_model_gives_its_own_published_numbers() {
     assert_eq!([Overload, Connect].map(|class| most(&new, class)), [1, 3]);
     assert_eq!(most(&chain(vec![proxy(FIVE_XX)], 3, None), Reset), 27);
     assert_eq!(most(&chain(vec![proxy(FIVE_XX)], 2, None), Reset), 9);
-    let library = Party { is_proxy: false, tries: 4, on: Classes::ALL };
+    let library = Party { is_proxy: false, tries: Some(4), on: Classes::ALL, budget: None };
     let stacked = chain(vec![library, proxy(NEW_ISTIO), proxy(INBOUND)], 1, None);
     assert_eq!([Connect, Overload].map(|class| most(&stacked, class)), [12, 4]);
 }

@@ -2,7 +2,9 @@
 //!
 //! For each service above and each kind of failure that may reach its handler, the `k` best ways from a root are kept,
 //! callers first; no path is enumerated. A path that is not among the best of a service is beaten, with whatever follows,
-//! by the `k` that are.
+//! by the `k` that are. Budgets make three lists of one (contracts.md D-13): ways with a layer that no budget bounds are
+//! worth their tries whatever follows; those of which every layer has one are worth what budgets leave, or their tries once
+//! a layer without one follows.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,6 +16,7 @@ use super::amount::Amount;
 use super::amplification::{emits, fan_out, spoken, traffic_from};
 use super::handover::answers;
 use super::order::{Knot, ancestors};
+use super::product::Product;
 use super::tries::{self, Outcome, Scratch, View};
 use super::{Edge, Hop, Path, System};
 use crate::facts::Class;
@@ -21,16 +24,37 @@ use crate::facts::Class;
 /// Ways looked at in one circle, and hops looked back over to see that none of them repeats itself.
 const WORK: usize = 1 << 20;
 
+/// Which of two paths is the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// By its product of tries.
+    Tries,
+    /// By what levels go by: what budgets leave, if every layer that multiplies has one.
+    Figure,
+}
+
+impl By {
+    /// The greater first by this one, then by the other.
+    fn measure(self, product: &Product) -> (Amount, Amount) {
+        match self {
+            By::Tries => product.by_tries(),
+            By::Figure => product.by_figure(),
+        }
+    }
+}
+
 /// A way from a root to a service.
 #[derive(Clone, Copy, Debug)]
 struct Way {
-    product: Amount,
+    product: Product,
     hops: u32,
     /// The same for every way over the same edges.
     path: u32,
     /// Its last hop: edge, class that goes into it, class that comes out, and the way before (in [`Search::ways`]). None
     /// at a root.
     last: Option<(EdgeIndex, Class, Class, u32)>,
+    /// What the last hop added.
+    added: Product,
 }
 
 struct Search<'s, 'a> {
@@ -47,15 +71,15 @@ struct Search<'s, 'a> {
     spent: usize,
 }
 
-/// The `k` paths to a service with the greatest products of tries, the greatest first; of equals the shorter. Each path
-/// counts once, with the class that is worst for it. Empty for a root.
-pub fn k_best(system: &System, node: NodeIndex, k: usize) -> Vec<Path> {
+/// The `k` greatest paths to a service, the greatest first; of equals the shorter. Each path counts once, with the class
+/// that is worst for it. Empty for a root.
+pub fn k_best(system: &System, node: NodeIndex, k: usize, by: By) -> Vec<Path> {
     if k == 0 || node.index() >= system.net.graph.node_count() {
         return Vec::new();
     }
     let mut search = Search::new(system, k);
     search.climb(ancestors(&system.net, node));
-    search.to(node)
+    search.to(node, by)
 }
 
 /// The same for many services of one system, for the price of one: what is shared above them is looked at once.
@@ -74,13 +98,14 @@ impl<'s, 'a> BestPaths<'s, 'a> {
     }
 
     /// As [`k_best`].
-    pub fn to(&mut self, node: NodeIndex) -> Vec<Path> {
-        if self.search.k == 0 { Vec::new() } else { self.search.to(node) }
+    pub fn to(&mut self, node: NodeIndex, by: By) -> Vec<Path> {
+        if self.search.k == 0 { Vec::new() } else { self.search.to(node, by) }
     }
 
-    /// The last hops of the best path to a service, at most so many, and how many stand above them. None for a root.
+    /// The last hops of the path with most tries to a service, at most so many, and how many stand above them. None for a
+    /// root.
     pub fn end_of_worst(&mut self, node: NodeIndex, most: usize) -> Option<(Vec<Hop>, usize)> {
-        let way = self.search.ways_to(node).into_iter().next()?;
+        let way = self.search.ways_to(node, By::Tries).into_iter().next()?;
         let hops = self.search.last_hops(&way, most);
         let above = (way.hops as usize).saturating_sub(hops.len());
         Some((hops, above))
@@ -94,13 +119,13 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     /// The best paths to a service whose callers' lists are filled.
-    fn to(&mut self, node: NodeIndex) -> Vec<Path> {
-        let ways = self.ways_to(node);
+    fn to(&mut self, node: NodeIndex, by: By) -> Vec<Path> {
+        let ways = self.ways_to(node, by);
         ways.iter().map(|way| Path { hops: self.last_hops(way, usize::MAX), product: way.product }).collect()
     }
 
     /// The same as ways, of which no hop is told yet.
-    fn ways_to(&mut self, node: NodeIndex) -> Vec<Way> {
+    fn ways_to(&mut self, node: NodeIndex, by: By) -> Vec<Way> {
         let system = self.system;
         let mut found = Vec::new();
         for cause in system.alike.causes() {
@@ -109,7 +134,7 @@ impl<'s, 'a> Search<'s, 'a> {
                 self.over(edge, spoken(*cause, view.protocol), tries::Hop::Last, &mut found);
             }
         }
-        best_of(found, self.k)
+        best_of(&mut found, self.k, by)
     }
 
     /// Fills the lists of all these services, callers first.
@@ -140,7 +165,7 @@ impl<'s, 'a> Search<'s, 'a> {
         for (kind, below) in system.alike.representatives().iter().enumerate() {
             let mut found = Vec::new();
             if is_root {
-                found.push(Way { product: Amount::ONE, hops: 0, path: 0, last: None });
+                found.push(Way { product: Product::ONE, hops: 0, path: 0, last: None, added: Product::ONE });
             }
             for edge in system.net.graph.edges_directed(node, Incoming) {
                 if !over(self, &edge) {
@@ -151,7 +176,7 @@ impl<'s, 'a> Search<'s, 'a> {
                     self.over(edge, class, tries::Hop::Above, &mut found);
                 }
             }
-            let kept = best_of(found, self.k);
+            let kept = self.worth_keeping(found);
             let first = self.ways.len() as u32;
             self.best.insert((node, kind), (first..first + kept.len() as u32).collect());
             self.ways.extend(kept);
@@ -215,10 +240,11 @@ impl<'s, 'a> Search<'s, 'a> {
                 let next = self.paths.len() as u32 + 1;
                 let path = *self.paths.entry((edge.id(), way.path)).or_insert(next);
                 found.push(Way {
-                    product: way.product * outcome.tries,
+                    product: way.product * outcome.product,
                     hops: way.hops + 1,
                     path,
                     last: Some((edge.id(), class, outcome.class, id)),
+                    added: outcome.product,
                 });
             }
         }
@@ -252,7 +278,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let mut at = Some(*way);
         let mut place = tries::Hop::Last;
         let mut below: Option<Class> = None;
-        while let Some(Way { last: Some((edge, kept, out, before)), .. }) = at.filter(|_| hops.len() < most) {
+        while let Some(Way { last: Some((edge, kept, out, before)), added, .. }) = at.filter(|_| hops.len() < most) {
             let class = below.map_or(kept, |below| self.class_above(edge, kept, below));
             let mut factor = super::Factor::default();
             below = Some(out);
@@ -264,12 +290,10 @@ impl<'s, 'a> Search<'s, 'a> {
                 let outcomes = self.system.tries.outcomes(view, class, place, &mut self.scratch);
                 let alike = &self.system.alike;
                 let same_kind = outcomes.iter().copied().filter(|outcome| alike.kind(outcome.class) == alike.kind(out));
-                // Of one kind what is tried most often: that is how the way got its product. Of equals the class that went
-                // in, if it comes out unchanged.
-                let changed = |outcome: &Outcome| (outcome.class != class, outcome.class != out);
-                let better =
-                    |a: &Outcome, b: &Outcome| b.tries > a.tries || (b.tries == a.tries && changed(b) < changed(a));
-                if let Some(outcome) = same_kind.reduce(|a, b| if better(&a, &b) { b } else { a }) {
+                // Of one kind that from which the way got its product. Of equals the class that went in, if it comes out
+                // unchanged.
+                let fits = |outcome: &Outcome| (outcome.product != added, outcome.class != class, outcome.class != out);
+                if let Some(outcome) = same_kind.reduce(|a, b| if fits(&b) < fits(&a) { b } else { a }) {
                     factor = self.system.tries.factor(view, &outcome, &self.scratch);
                     below = Some(outcome.class);
                 }
@@ -284,6 +308,23 @@ impl<'s, 'a> Search<'s, 'a> {
 }
 
 impl Search<'_, '_> {
+    /// The ways of which one may be the greatest for a service further down.
+    fn worth_keeping(&self, mut found: Vec<Way>) -> Vec<Way> {
+        if !self.system.tries.any_budget {
+            return best_of(&mut found, self.k, By::Tries);
+        }
+        let (mut held, mut open): (Vec<Way>, Vec<Way>) = found.into_iter().partition(|way| way.product.all_bounded);
+        let mut kept = best_of(&mut open, self.k, By::Tries);
+        kept.extend(best_of(&mut held, self.k, By::Tries));
+        let is_kept = |kept: &[Way], way: &Way| kept.iter().any(|k| (k.path, k.product) == (way.path, way.product));
+        for way in best_of(&mut held, self.k, By::Figure) {
+            if !is_kept(&kept, &way) {
+                kept.push(way);
+            }
+        }
+        kept
+    }
+
     /// The class that goes back over an edge if its callee, after what came up from `below`, answers with the kind of
     /// `kept`.
     fn class_above(&self, edge: EdgeIndex, kept: Class, below: Class) -> Class {
@@ -302,16 +343,22 @@ impl Search<'_, '_> {
 }
 
 /// The `k` greatest, each sequence of edges once.
-fn best_of(mut ways: Vec<Way>, k: usize) -> Vec<Way> {
+fn best_of(ways: &mut [Way], k: usize, by: By) -> Vec<Way> {
     // Of equals the one whose last call was named first; stable, so that the class that was tried first stays in front.
     let edge = |way: &Way| way.last.map(|(edge, ..)| edge);
     ways.sort_by(|a, b| {
-        let by_product = b.product.partial_cmp(&a.product).unwrap_or(std::cmp::Ordering::Equal);
+        let measure = by.measure(&b.product).partial_cmp(&by.measure(&a.product));
+        let by_product = measure.unwrap_or(std::cmp::Ordering::Equal);
         by_product.then(a.hops.cmp(&b.hops)).then(edge(a).cmp(&edge(b))).then(a.path.cmp(&b.path))
     });
     let mut seen = HashSet::new();
-    ways.retain(|way| seen.len() < k && seen.insert(way.path));
-    ways
+    let mut best = Vec::with_capacity(k.min(ways.len()));
+    for way in ways.iter() {
+        if best.len() < k && seen.insert(way.path) {
+            best.push(*way);
+        }
+    }
+    best
 }
 
 #[cfg(test)]
@@ -326,7 +373,7 @@ mod tests {
         sketch.analysed(|system| {
             let name = |node: NodeIndex| system.net.graph[node].name.to_string();
             let show = |path: &Path| {
-                let mut text = format!("{}:", path.product);
+                let mut text = format!("{}:", path.product.tries);
                 for (at, hop) in path.hops.iter().enumerate() {
                     let (from, to) = system.net.graph.edge_endpoints(hop.edge).unwrap();
                     if at == 0 {
@@ -336,9 +383,12 @@ mod tests {
                 }
                 text
             };
-            let best = k_best(system, node, k);
+            let best = k_best(system, node, k, By::Tries);
             let products = |paths: &[Path]| paths.iter().map(|path| path.product).collect::<Vec<_>>();
-            assert_eq!(products(&BestPaths::new(system, k).to(node)), products(&best));
+            for by in [By::Tries, By::Figure] {
+                // Without budgets both are the same.
+                assert_eq!(products(&BestPaths::new(system, k).to(node, by)), products(&best));
+            }
             best.iter().map(show).collect()
         })
     }
@@ -374,7 +424,8 @@ mod tests {
         }
         let node = sketch.service("n-40");
         sketch.analysed(|system| {
-            let products: Vec<Amount> = k_best(system, node, 3).iter().map(|path| path.product).collect();
+            let products: Vec<Amount> =
+                k_best(system, node, 3, By::Figure).iter().map(|path| path.product.tries).collect();
             assert_eq!(products, [1 << 40, 1 << 39, 1 << 39].map(Amount::Exact));
         });
     }
@@ -390,7 +441,8 @@ mod tests {
             let node = sketch.service("checkout");
             let limits = Limits::default();
             let system = System::caused_by(&sketch.facts, &limits, sketch.net, Some(class));
-            let hops: Vec<Amount> = k_best(&system, node, 1)[0].hops.iter().map(|hop| hop.factor.tries).collect();
+            let hops: Vec<Amount> =
+                k_best(&system, node, 1, By::Tries)[0].hops.iter().map(|hop| hop.factor.tries).collect();
             assert_eq!(hops, [Amount::Exact(tries)], "{}", class.name());
         }
     }
@@ -403,11 +455,11 @@ mod tests {
         }
         let node = sketch.service("ledger");
         sketch.analysed(|system| {
-            let best = k_best(system, node, 1);
+            let best = k_best(system, node, 1, By::Figure);
             let hops: Vec<(&str, usize)> =
                 best[0].hops.iter().map(|hop| (hop.class.name(), hop.factor.parts.len())).collect();
-            assert_eq!((best[0].product, hops), (Amount::Exact(36), vec![("overload", 2), ("overload", 2)]));
-            assert_eq!(best[0].product, system.amplification.nodes[node.index()].worst);
+            assert_eq!((best[0].product.tries, hops), (Amount::Exact(36), vec![("overload", 2), ("overload", 2)]));
+            assert_eq!(best[0].product.tries, system.amplification.nodes[node.index()].worst);
         });
     }
 

@@ -2,11 +2,12 @@
 //! outward; each layer multiplies if it retries what it sees, and hands on what it says when it gives up.
 //!
 //! Alternatives and classes that come out in several forms make more than one outcome. Of each class that may come out,
-//! only the most tries are kept, so an edge costs its layers times at most 17.
+//! only the most tries are kept, and beside them what budgets hold less of, so an edge costs its layers times a few dozen.
 
 use super::amount::Amount;
 use super::budgets::{self, Traffic};
 use super::handover::{self, Speaker};
+use super::product::Product;
 use super::{Edge, EdgeLoad, Factor, Layer, Nest, Part};
 use crate::facts::{Attempts, Class, Classes, Facts, Limit, Policy, PolicyId, Protocol};
 
@@ -43,12 +44,8 @@ impl<'n> View<'n> {
 pub struct Outcome {
     /// What the caller's handler sees.
     pub class: Class,
-    /// Tries that reach the callee; unknown layers count 1.
-    pub tries: Amount,
-    /// The same with budgets; infinite if something has neither a count nor a budget.
-    pub bounded: f64,
-    /// Whether every layer that multiplies has a budget.
-    pub all_bounded: bool,
+    /// Tries that reach the callee.
+    pub product: Product,
     /// Whether a policy that time ends was counted.
     pub about: bool,
     /// The last of the layers that multiplied, in [`Scratch::trail`]; zero for none.
@@ -158,12 +155,17 @@ fn by_time(policy: &Policy) -> (Option<u64>, bool, bool) {
 pub struct Tries<'a> {
     facts: &'a Facts,
     pub(super) retries: Vec<Retry>,
+    /// Whether there is any budget at all.
+    pub(super) any_budget: bool,
 }
 
 impl<'a> Tries<'a> {
     /// For the policies of `facts`.
     pub fn new(facts: &'a Facts) -> Self {
-        Tries { facts, retries: facts.policies.iter().map(Retry::of).collect() }
+        let retries: Vec<Retry> = facts.policies.iter().map(Retry::of).collect();
+        let any_budget = retries.iter().any(|retry| retry.has_budget)
+            || facts.upstreams.iter().any(|upstream| upstream.budget.limit().is_some());
+        Tries { facts, retries, any_budget }
     }
 
     /// Policies of an edge with unknown tries, in order of id: whatever is computed for it is a lower bound.
@@ -181,22 +183,17 @@ impl<'a> Tries<'a> {
         unknown
     }
 
-    /// Whether any policy of an edge may send a request again.
-    pub fn may_retry(&self, edge: &Edge) -> bool {
-        policies(edge)
-            .any(|id| self.facts.policy(id).is_some_and(|policy| policy.may_retry() || policy.hedging.is_some()))
-    }
-
-    /// Everything that may come out of an edge if its innermost party sees `class`, each with its most tries.
+    /// Everything that may come out of an edge if its innermost party sees `class`, each with its most tries. One class
+    /// comes out several times where budgets hold one product of tries more than another.
     pub fn outcomes<'s>(&self, view: View, class: Class, hop: Hop, scratch: &'s mut Scratch) -> &'s [Outcome] {
-        let fresh = Outcome { class, tries: Amount::ONE, bounded: 1.0, all_bounded: true, about: false, trail: 0 };
+        let fresh = Outcome { class, product: Product::ONE, about: false, trail: 0 };
         scratch.now.clear();
         scratch.now.push(fresh);
         for layer in view.edge.layers.iter().rev() {
             self.through(view, layer, scratch);
             if hop == Hop::Last {
                 // It may as well come about here, outside of this layer: everything further in counts 1.
-                merge(&mut scratch.now, fresh);
+                merge(&mut scratch.now, fresh, self.any_budget);
             }
         }
         &scratch.now
@@ -214,12 +211,12 @@ impl<'a> Tries<'a> {
                 for outcome in current.iter() {
                     let outcome = self.retried(view, (layer, nest, *id), retry, *outcome, trail);
                     for class in retry.speaker.hands_out(outcome.class, view.protocol).iter() {
-                        merge(inner, Outcome { class, ..outcome });
+                        merge(inner, Outcome { class, ..outcome }, self.any_budget);
                     }
                 }
                 std::mem::swap(current, inner);
             }
-            current.drain(..).for_each(|outcome| merge(next, outcome));
+            current.drain(..).for_each(|outcome| merge(next, outcome, self.any_budget));
         }
         if !layer.alternatives.is_empty() {
             std::mem::swap(now, next);
@@ -245,11 +242,10 @@ impl<'a> Tries<'a> {
         let part = Part { policy: id, position: layer.position, site, tries, bound };
         trail.push(Step { part, before: outcome.trail });
         let own = if is_unknown { f64::INFINITY } else { tries.as_f64() };
+        let bounded = bound.map_or(own, |bound| bound.min(own));
         Outcome {
             class: outcome.class,
-            tries: outcome.tries * tries,
-            bounded: outcome.bounded * bound.map_or(own, |bound| bound.min(own)),
-            all_bounded: outcome.all_bounded && bound.is_some(),
+            product: outcome.product * Product { tries, bounded, all_bounded: bound.is_some() },
             about: outcome.about || retry.about,
             trail: trail.len() as u32,
         }
@@ -274,11 +270,11 @@ impl<'a> Tries<'a> {
             at = step.before;
         }
         Factor {
-            tries: outcome.tries,
+            tries: outcome.product.tries,
             parts,
             unknown: self.unknown_on(view.edge),
-            bounded: outcome.bounded.is_finite().then_some(outcome.bounded),
-            all_bounded: outcome.all_bounded,
+            bounded: outcome.product.bounded(),
+            all_bounded: outcome.product.all_bounded,
             about: outcome.about,
         }
     }
@@ -293,32 +289,47 @@ impl<'a> Tries<'a> {
     /// The tries of that factor alone.
     pub fn most_tries(&self, view: View, class: Class, hop: Hop, scratch: &mut Scratch) -> Amount {
         scratch.trail.clear();
-        most(self.outcomes(view, class, hop, scratch)).map_or(Amount::ONE, |outcome| outcome.tries)
+        most(self.outcomes(view, class, hop, scratch)).map_or(Amount::ONE, |outcome| outcome.product.tries)
     }
 
-    /// The class with the most tries among those that arrive, taken from `arriving` (the first of equals), and the one
-    /// among `unsent` that has more connection attempts than that.
+    /// The class with the most tries among those that arrive, taken from `arriving` (the first of equals), the one that
+    /// levels go by, and the one among `unsent` that has more connection attempts than that.
     pub fn greatest(&self, view: View, arriving: &[Class], unsent: &[Class], scratch: &mut Scratch) -> EdgeLoad {
-        let pick = |classes: &[Class], scratch: &mut Scratch| {
-            let mut best: Option<(Class, Outcome)> = None;
-            for class in classes {
-                if let Some(outcome) = most(self.outcomes(view, *class, Hop::Last, scratch))
-                    && best.is_none_or(|(_, b)| outcome.tries > b.tries)
-                {
-                    best = Some((*class, outcome));
-                }
-            }
-            best
-        };
         scratch.trail.clear();
-        let (class, factor) = match pick(arriving, scratch) {
+        let (class, factor) = match self.pick(view, arriving, scratch, Product::by_tries) {
             Some((class, outcome)) => (class, self.factor(view, &outcome, scratch)),
             None => (Class::Overload, Factor::default()),
         };
-        let unsent = pick(unsent, scratch)
-            .filter(|(_, outcome)| outcome.tries > factor.tries)
+        let unheld = self
+            .any_budget
+            .then(|| self.pick(view, arriving, scratch, Product::by_figure))
+            .flatten()
+            .filter(|(_, outcome)| outcome.product.figure() > factor.figure())
             .map(|(class, outcome)| (class, self.factor(view, &outcome, scratch)));
-        EdgeLoad { class, factor, unsent }
+        let unsent = self
+            .pick(view, unsent, scratch, Product::by_tries)
+            .filter(|(_, outcome)| outcome.product.tries > factor.tries)
+            .map(|(class, outcome)| (class, self.factor(view, &outcome, scratch)));
+        EdgeLoad { class, factor, unheld, unsent }
+    }
+
+    /// The outcome of these classes that is greatest by an order, with its class; the first of equals.
+    fn pick(
+        &self,
+        view: View,
+        classes: &[Class],
+        scratch: &mut Scratch,
+        order: impl Fn(&Product) -> (Amount, Amount),
+    ) -> Option<(Class, Outcome)> {
+        let mut best: Option<(Class, Outcome)> = None;
+        for class in classes {
+            for outcome in self.outcomes(view, *class, Hop::Last, scratch) {
+                if best.is_none_or(|(_, best)| order(&outcome.product) > order(&best.product)) {
+                    best = Some((*class, *outcome));
+                }
+            }
+        }
+        best
     }
 }
 
@@ -331,21 +342,37 @@ impl Scratch {
 
 /// The outcome with the most tries, the first of equals.
 fn most(outcomes: &[Outcome]) -> Option<Outcome> {
-    outcomes.iter().copied().reduce(|a, b| if b.tries > a.tries { b } else { a })
+    outcomes.iter().copied().reduce(|a, b| if b.product.by_tries() > a.product.by_tries() { b } else { a })
 }
 
-/// Adds an outcome; of two that hand out the same class, the one with more tries is kept, with the weaker of both bounds.
-fn merge(outcomes: &mut Vec<Outcome>, new: Outcome) {
-    let Some(old) = outcomes.iter_mut().find(|old| old.class == new.class) else {
-        outcomes.push(new);
-        return;
+/// Adds an outcome in place of those that hand out the same class and can come out greater by no measure, unless it is one
+/// of those itself. Where there are budgets, what they hold may: behind a layer of which only the budget is known.
+fn merge(outcomes: &mut Vec<Outcome>, new: Outcome, any_budget: bool) {
+    let covers = |a: &Product, b: &Product| {
+        let is_alike = a.all_bounded == b.all_bounded || (b.all_bounded && !any_budget);
+        a.tries >= b.tries && a.bounded >= b.bounded && is_alike
     };
-    let bounded = old.bounded.max(new.bounded);
-    let all_bounded = old.all_bounded && new.all_bounded;
-    if new.tries > old.tries {
-        *old = new;
+    if outcomes.iter().any(|old| old.class == new.class && covers(&old.product, &new.product)) {
+        return;
     }
-    (old.bounded, old.all_bounded) = (bounded, all_bounded);
+    let mut is_placed = false;
+    outcomes.retain_mut(|old| {
+        if old.class != new.class || !covers(&new.product, &old.product) {
+            return true;
+        }
+        *old = new;
+        !std::mem::replace(&mut is_placed, true)
+    });
+    if !is_placed {
+        outcomes.push(new);
+    }
+    // Of three the one in the middle is greatest neither by its tries nor by its bounded number.
+    let alike = |old: &Outcome| old.class == new.class && old.product.all_bounded == new.product.all_bounded;
+    if outcomes.iter().filter(|old| alike(old)).count() > 2 {
+        let tries = || outcomes.iter().filter(|old| alike(old)).map(|old| old.product.tries);
+        let (least, most) = (tries().fold(Amount::Unbounded, Amount::min), tries().fold(Amount::ZERO, Amount::max));
+        outcomes.retain(|old| !alike(old) || old.product.tries == least || old.product.tries == most);
+    }
 }
 
 /// Every policy on an edge.

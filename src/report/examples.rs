@@ -26,6 +26,7 @@ pub fn finding(rule: &'static str, sources: &Sources, places: &[&str]) -> Findin
         pedantic: false,
         message: "the effect".into(),
         labels: places.iter().map(label).collect(),
+        read_before: 0,
         notes: Vec::new(),
         help: None,
         identity: Identity::Place("spec.http[0]".into()),
@@ -67,6 +68,7 @@ pub fn path() -> (Sources, Finding) {
              bound it: `retry_budget: { budget_percent: { value: 20 } }` on cluster `ledger` leaves 11.25×"
                 .into(),
         ),
+        read_before: 2,
         identity: Identity::Path { from: "web".into(), to: "ledger".into() },
         ..finding("retry-amplification", &sources, &[])
     };

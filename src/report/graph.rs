@@ -100,6 +100,15 @@ fn find(net: &Net, name: &str) -> Vec<NodeIndex> {
     if exact.is_empty() { with(|node| &node.name) } else { exact }
 }
 
+/// What stands before a number of tries: unknown ones make it a bound, those that are limited by time an estimate.
+fn how_sure(is_lower_bound: bool, about: bool) -> &'static str {
+    match (is_lower_bound, about) {
+        (true, _) => "≥ ",
+        (false, true) => "about ",
+        (false, false) => "",
+    }
+}
+
 impl<'a> View<'a> {
     fn new(system: &'a System<'a>, focus: &Focus, class: Option<Class>) -> Self {
         let net = &system.net;

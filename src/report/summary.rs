@@ -80,11 +80,12 @@ pub struct WorstPath {
     /// The failure that it holds for.
     #[cfg_attr(test, schemars(with = "crate::facts::Class"))]
     pub class: &'static str,
-    /// Whether an unknown factor lies on it: then the product is a lower bound.
+    /// Whether an unknown factor lies on it, or on another path to the same service: then the product is a lower bound.
     pub lower_bound: bool,
     /// Whether tries bounded by time are among the factors.
     pub about: bool,
     /// What budgets leave of the product in the long run; none unless every layer on the path is bounded and that is less.
+    /// Of several paths the one of which budgets leave most is told.
     pub bounded: Option<Amount>,
     /// The environment.
     pub environment: Option<String>,

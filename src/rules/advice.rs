@@ -39,19 +39,21 @@ pub(super) fn tries(policy: &Policy, tries: u64) -> String {
     }
 }
 
-/// How to give the retries towards a callee a budget of [`BUDGET`], and where; none if the dialect has no such thing.
-pub(super) fn budget(policy: &Policy, callee: &str) -> Option<String> {
+/// How to give the retries towards a callee a budget of [`BUDGET`]: what to write and where; none if the dialect has no such
+/// thing.
+pub(super) fn budget(policy: &Policy, callee: &str) -> Option<(String, String)> {
     Some(match policy.dialect {
         Dialect::Envoy => {
             let budget = code(policy, "retry_budget: { budget_percent: { value: 20 } }");
-            format!("{budget} on cluster `{callee}`")
+            (budget, format!("on cluster `{callee}`"))
         }
         Dialect::Istio => {
             let budget = code(policy, "trafficPolicy: { retryBudget: { percent: 20 } }");
-            format!("{budget} in a DestinationRule for `{callee}`")
+            (budget, format!("in a DestinationRule for `{callee}`"))
         }
         Dialect::Manifest => {
-            format!("{} on the call to `{callee}`", code(policy, &format!("budget: {{ ratio: {BUDGET} }}")))
+            let budget = code(policy, &format!("budget: {{ ratio: {BUDGET} }}"));
+            (budget, format!("on the call to `{callee}`"))
         }
         Dialect::Dotnet | Dialect::Generic | Dialect::Code => return None,
     })

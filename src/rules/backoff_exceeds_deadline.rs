@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::view::{Enclosed, Ends, enclosed, policies};
+use super::view::{Enclosed, Ends, Spoken, enclosed, policies};
 use super::{Draft, Findings, advice, delay_advice};
 use crate::facts::{Nanos, Policy, PolicyId, words};
 use crate::graph::System;
@@ -10,6 +10,7 @@ use crate::graph::fitting::{Pace, Waits, slow_tries, tries_within};
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
     let mut said = HashSet::new();
+    let spoken = Spoken::of(system);
     for (id, policy, ends) in policies(system) {
         let Some(total) = policy.total.limit.limit().copied() else { continue };
         let site = policy.total.limit.span().or(policy.backoff.base.span()).or(policy.attempts.span());
@@ -23,7 +24,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             words::tries(exceeded.tries),
             advice::tries(policy, exceeded.fit),
         ));
-        if let Some(slow) = slow_tries(policy, Waits::Least).filter(|slow| *slow < exceeded.fit) {
+        if let Some(slow) = slow_tries(policy, spoken.protocol(id), Waits::Least).filter(|slow| *slow < exceeded.fit) {
             draft.note(format!(
                 "if each try runs into its own limit, {} of {} start",
                 words::number(slow),

@@ -8,7 +8,7 @@ use petgraph::graph::NodeIndex;
 use super::view::EdgeView;
 use super::{EdgeRef, advice};
 use crate::facts::{Classes, Confidence, Policy, PolicyId, PolicyKind, Upstream, words};
-use crate::graph::{Node, System};
+use crate::graph::{Nest, Node, System};
 
 /// Retries of an overload towards one callee that nothing of a kind bounds.
 pub(super) struct Unbounded<'s> {
@@ -48,37 +48,30 @@ pub(super) fn unbounded<'s>(system: &'s System<'_>, bounds: Bounds) -> Vec<Unbou
         if slot.is_some() && of_callee.into_iter().any(|upstream| bounds(None, Some(upstream)) != Some(false)) {
             *slot = None;
         }
+        let Some(found) = slot else { continue };
+        let on_edge = || {
+            let nests = view.edge.layers.iter().flat_map(|layer| &layer.alternatives);
+            nests.flat_map(|nest| {
+                nest.policies.iter().filter_map(move |id| Some((nest, *id, system.facts.policy(*id)?)))
+            })
+        };
+        let upstream = |nest: &Nest| nest.upstream.and_then(|index| system.facts.upstreams.get(index as usize));
+        // Something bounds this call, or may; the calls of others it does not.
+        if on_edge().any(|(nest, _, policy)| bounds(Some(policy), upstream(nest)) != Some(false)) {
+            continue;
+        }
         let mut retries = false;
-        for nest in view.edge.layers.iter().flat_map(|layer| &layer.alternatives) {
-            let upstream = nest.upstream.and_then(|index| system.facts.upstreams.get(index as usize));
-            for id in &nest.policies {
-                let Some(policy) = system.facts.policy(*id) else { continue };
-                if bounds(Some(policy), upstream) != Some(false) {
-                    *slot = None; // something bounds it, or may: this callee is not without
-                }
-                if !policy.may_retry() {
-                    continue;
-                }
-                let overload = policy
-                    .retries_on
-                    .known()
-                    .is_some_and(|on| !on.and(Classes::OVERLOAD).and(view.possible()).is_empty());
-                if !overload || policy.kind == PolicyKind::Default || !policy.position.is_request_path() {
-                    continue;
-                }
-                if let Some(found) = slot {
-                    retries = true;
-                    found.layers.push((*id, policy, view.at));
-                    found.confidence = found.confidence.min(policy.confidence).min(nest.confidence);
-                }
-            }
-            if slot.is_none() {
-                break;
+        for (nest, id, policy) in on_edge() {
+            let overload =
+                policy.retries_on.known().is_some_and(|on| !on.and(Classes::OVERLOAD).and(view.possible()).is_empty());
+            if policy.may_retry() && overload && policy.kind != PolicyKind::Default && policy.position.is_request_path()
+            {
+                retries = true;
+                found.layers.push((id, policy, view.at));
+                found.confidence = found.confidence.min(policy.confidence).min(nest.confidence);
             }
         }
-        if let Some(found) = slot
-            && retries
-        {
+        if retries {
             // Two operations of one caller are two edges.
             if let EdgeRef::Net(edge) = view.at {
                 found.callers.extend(system.net.graph.edge_endpoints(edge).map(|(caller, _)| caller));
@@ -89,8 +82,8 @@ pub(super) fn unbounded<'s>(system: &'s System<'_>, bounds: Bounds) -> Vec<Unbou
     let mut out = Vec::new();
     for (node, found) in by_callee {
         let Some(mut found) = found.filter(|found| !found.layers.is_empty()) else { continue };
-        let worst = system.amplification.nodes.get(node.index()).map_or(1.0, |load| load.worst.as_f64());
-        found.is_storm = found.callers.len() >= 2 || worst > system.limits.max_amplification;
+        let figure = system.amplification.nodes.get(node.index()).map_or(1.0, |load| load.figure);
+        found.is_storm = found.callers.len() >= 2 || figure > system.limits.max_amplification;
         found.layers.sort_by_key(|(id, policy, _)| (std::cmp::Reverse(policy.tries().unwrap_or(u64::MAX)), *id));
         // A named policy that many calls use is one place.
         let mut seen = HashSet::new();

@@ -326,6 +326,16 @@ fn keys_safe_failures_and_restricted_methods_make_repeating_harmless() {
     );
 }
 
+fn a_budget(span: crate::source::Span) -> Sourced<Limit<Box<Budget>>> {
+    let budget = Budget {
+        ratio: Sourced::written(0.2, span),
+        floor: Sourced::written(Floor::PerSecond(0.0), span),
+        window: Sourced::written(Limit::None, span),
+        base: BudgetBase::Originals,
+    };
+    Sourced::written(Limit::At(budget), span).boxed()
+}
+
 /// Findings of a rule for two callers (or one) of one service.
 fn bounded(rule: &str, callers: &[&str], change: impl Fn(&mut Policy)) -> Vec<(Severity, bool)> {
     let mut fixture = Fixture::new();
@@ -353,6 +363,31 @@ fn two_callers_without_a_budget_or_breaker_warn_once_and_one_is_advice() {
     }
 }
 
+/// A caller that is well-behaved says nothing of the others.
+#[test]
+fn a_budget_of_one_caller_does_not_bound_the_others() {
+    let with = |callers: u32| {
+        let mut fixture = Fixture::new();
+        let ledger = fixture.service("ledger");
+        for n in 0..callers {
+            let caller = fixture.service(&format!("caller-{n}"));
+            let policy = fixture.policy(3, |policy| {
+                if n == 0 {
+                    policy.budget = a_budget(policy.span);
+                }
+            });
+            fixture.call(caller, ledger, &[policy]);
+        }
+        let drafts = fixture.check("missing-retry-budget");
+        drafts.iter().map(|draft| (draft.finding.message.clone(), draft.finding.pedantic)).collect::<Vec<_>>()
+    };
+    let message =
+        "an overload of `ledger` is answered with up to 3× the load: the retries of its two callers have no budget";
+    assert_eq!(with(3), [(message.to_owned(), false)]);
+    assert!(with(2)[0].1, "one caller without is advice");
+    assert_eq!(with(1), []);
+}
+
 #[test]
 fn two_operations_of_one_caller_are_one_caller() {
     for rule in ["missing-retry-budget", "missing-circuit-breaker"] {
@@ -369,18 +404,7 @@ fn two_operations_of_one_caller_are_one_caller() {
 
 #[test]
 fn a_budget_or_breaker_that_is_there_or_may_be_there_is_not_missing() {
-    let budget = |policy: &mut Policy| {
-        policy.budget = Sourced::written(
-            Limit::At(Budget {
-                ratio: Sourced::written(0.2, policy.span),
-                floor: Sourced::written(Floor::PerSecond(0.0), policy.span),
-                window: Sourced::written(Limit::None, policy.span),
-                base: BudgetBase::Originals,
-            }),
-            policy.span,
-        )
-        .boxed();
-    };
+    let budget = |policy: &mut Policy| policy.budget = a_budget(policy.span);
     assert_eq!(bounded("missing-retry-budget", &["web", "cart"], budget), []);
     assert_eq!(bounded("missing-circuit-breaker", &["web", "cart"], budget).len(), 1);
     let breaker = |policy: &mut Policy| {

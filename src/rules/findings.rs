@@ -157,6 +157,12 @@ impl Draft {
         self.identity(Identity::Path { from: from.clone(), to: to.clone() })
     }
 
+    /// The primary place is read behind all others that are given so far.
+    pub fn primary_is_next(&mut self) -> &mut Self {
+        self.finding.read_before = self.finding.labels.len().saturating_sub(1);
+        self
+    }
+
     /// It is about this policy: no surer than its reader was, identified by its name, subject to precedence with other
     /// findings about it.
     pub fn about(&mut self, id: PolicyId, policy: &Policy) -> &mut Self {

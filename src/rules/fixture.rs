@@ -107,7 +107,7 @@ impl Fixture {
             self.resolved[id.0 as usize] =
                 Resolved { caller: Some(from), callee: Some(to), inferred: false, position: None };
         }
-        self.loads.push(EdgeLoad { class: Class::Overload, factor: self.factor(policies), unsent: None });
+        self.loads.push(EdgeLoad { class: Class::Overload, factor: self.factor(policies), unheld: None, unsent: None });
         self.graph.add_edge(from, to, edge)
     }
 

@@ -9,8 +9,8 @@ use super::{EdgeRef, Findings, advice};
 use crate::facts::{Classes, Dialect, Policy, PolicyId, PolicyKind, Position, words};
 use crate::finding::{Identity, Severity};
 use crate::graph::amount::Amount;
-use crate::graph::paths::BestPaths;
-use crate::graph::{Nest, System};
+use crate::graph::paths::{BestPaths, By};
+use crate::graph::{Nest, Path, System};
 use crate::read::NEWEST_ISTIO;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
@@ -124,13 +124,12 @@ fn repeats_unsafe(view: &EdgeView, policy: &Policy) -> bool {
 
 /// The tries of the edge alone, if the default is one of two or more factors of an overload above the limit.
 fn product_on_edge(system: &System, view: &EdgeView, id: PolicyId) -> Option<f64> {
-    let load = view.load?;
-    let product = load.factor.tries.as_f64();
-    (Classes::OVERLOAD.contains(load.class)
-        && product > system.limits.max_amplification
-        && load.factor.parts.len() >= 2
-        && load.factor.parts.iter().any(|part| part.policy == id))
-    .then_some(product)
+    let (class, factor) = view.load?.deciding();
+    (Classes::OVERLOAD.contains(class)
+        && factor.figure() > system.limits.max_amplification
+        && factor.parts.len() >= 2
+        && factor.parts.iter().any(|part| part.policy == id))
+    .then_some(factor.tries.as_f64())
 }
 
 /// What multiplies on the worst path into each callee, looked up once.
@@ -145,19 +144,17 @@ impl<'s, 'a> Factors<'s, 'a> {
     /// class, and the default on this edge is a factor of it.
     fn product(&mut self, system: &'s System<'a>, view: &EdgeView, id: PolicyId) -> Option<f64> {
         let node = system.amplification.nodes.get(view.target.index())?;
-        let worst = node.worst.as_f64();
-        if worst <= system.limits.max_amplification
-            || !node.class.is_some_and(|class| Classes::OVERLOAD.contains(class))
-        {
+        if node.figure <= system.limits.max_amplification {
             return None;
         }
         let paths = self.paths.get_or_insert_with(|| BestPaths::new(system, 1));
         let factors = self.by_callee.entry(view.target).or_insert_with(|| {
-            let best = paths.to(view.target);
-            let hops = best.iter().flat_map(|path| &path.hops);
+            let best = paths.to(view.target, By::Figure);
+            let is_overload = |path: &&Path| path.hops.last().is_some_and(|hop| Classes::OVERLOAD.contains(hop.class));
+            let hops = best.iter().filter(is_overload).flat_map(|path| &path.hops);
             let parts = hops.flat_map(|hop| hop.factor.parts.iter().map(|part| (EdgeRef::Net(hop.edge), part)));
             parts.filter(|(_, part)| part.tries > Amount::ONE).map(|(edge, part)| (edge, part.policy)).collect()
         });
-        factors.contains(&(view.at, id)).then_some(worst)
+        factors.contains(&(view.at, id)).then_some(node.figure_tries.as_f64())
     }
 }

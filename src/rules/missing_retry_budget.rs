@@ -16,7 +16,7 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         let help = found.layers.iter().find_map(|(_, policy, _)| advice::budget(policy, callee));
         if let Some(draft) = bounds::report(&found, message, findings) {
             draft.help(match help {
-                Some(text) => format!("let retries be a share of the traffic: {text}"),
+                Some((what, place)) => format!("let retries be a share of the traffic: {what} {place}"),
                 None => {
                     "let retries be a share of the traffic, a fifth for example, wherever the client can count both"
                         .to_owned()

@@ -8,8 +8,8 @@ use petgraph::visit::EdgeRef as _;
 
 use super::{EdgeRef, Findings, advice};
 use crate::facts::{Confidence, Limit, Nanos, Policy, PolicyId, words};
-use crate::graph::deadlines::{Held, held};
 use crate::graph::load::slots;
+use crate::graph::slowest::{Held, held};
 use crate::graph::{Edge, System};
 use crate::source::Span;
 

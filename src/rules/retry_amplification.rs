@@ -10,7 +10,8 @@ use super::{Draft, EdgeRef, Findings, advice};
 use crate::facts::{Class, Confidence, words};
 use crate::finding::Severity;
 use crate::graph::amount::Amount;
-use crate::graph::paths::BestPaths;
+use crate::graph::paths::{BestPaths, By};
+use crate::graph::product::Product;
 use crate::graph::{Hop, Node, NodeLoad, Part, Path, System};
 
 /// So many paths are shown; the rest is a sum.
@@ -26,11 +27,11 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         .net
         .graph
         .node_indices()
-        .filter(|node| loads.get(node.index()).is_some_and(|load| level(system, load).is_some()))
+        .filter(|node| loads.get(node.index()).is_some_and(|load| level(system, load.figure).is_some()))
         .collect();
     // The deepest service of a path first: what is worst there explains the services above it.
-    let worst = |node: &NodeIndex| loads.get(node.index()).map_or(0.0, |load| load.worst.as_f64());
-    order.sort_by(|a, b| worst(b).total_cmp(&worst(a)).then(a.cmp(b)));
+    let figure = |node: &NodeIndex| loads.get(node.index()).map_or(0.0, |load| load.figure);
+    order.sort_by(|a, b| figure(b).total_cmp(&figure(a)).then(a.cmp(b)));
     if order.is_empty() {
         return;
     }
@@ -38,25 +39,23 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
     let mut explained: HashMap<NodeIndex, f64> = HashMap::new();
     for node in order {
         let Some(load) = loads.get(node.index()) else { continue };
-        if explained.get(&node).is_some_and(|product| *product >= load.worst.as_f64()) {
+        if explained.get(&node).is_some_and(|figure| *figure >= load.figure) {
             continue;
         }
-        let best = paths.to(node);
-        if let Some(path) = best.first().filter(|path| is_product_of_hops(load, path)) {
-            report(system, node, load, path, &best, findings);
-            explain(system, path, &mut explained);
+        let best = paths.to(node, By::Figure);
+        let Some(told) = told(system, load, &best) else { continue };
+        if explained.get(&node).is_none_or(|figure| *figure < told.figure) {
+            report(system, node, load, &told, &best, findings);
+            explain(system, told.path, &mut explained);
         }
     }
 }
 
-/// The level that a service's worst path has, if any; by the bounded figure where every layer has a budget. What has no end
-/// at all is said by retry-cycle or unbounded-retries.
-fn level(system: &System, load: &NodeLoad) -> Option<Severity> {
-    if load.worst.is_unbounded() {
-        return None;
-    }
-    let figure = load.bounded.filter(|_| load.all_bounded).unwrap_or(load.worst.as_f64());
-    if figure > system.limits.error_amplification {
+/// The level of a figure, if any. What has no end at all is said by retry-cycle or unbounded-retries.
+fn level(system: &System, figure: f64) -> Option<Severity> {
+    if figure.is_infinite() {
+        None
+    } else if figure > system.limits.error_amplification {
         Some(Severity::Error)
     } else {
         (figure > system.limits.max_amplification).then_some(Severity::Warning)
@@ -67,22 +66,41 @@ fn multiplies(hop: &Hop) -> bool {
     hop.factor.tries > Amount::ONE
 }
 
-/// Whether two or more hops multiply, the last one among them. One hop alone is stacked-retries, unless requests come over it
-/// once in each round of a cycle; where the last one adds nothing, the service above it has the same number and is the place
-/// to look.
-fn is_product_of_hops(load: &NodeLoad, path: &Path) -> bool {
-    let multiplying = path.hops.iter().filter(|hop| multiplies(hop)).count();
-    path.hops.last().is_some_and(multiplies) && (multiplying >= 2 || load.worst > path.product)
+/// The path that a finding tells of, and what one request becomes on it.
+struct Told<'p> {
+    path: &'p Path,
+    /// What its level goes by.
+    figure: f64,
+    many: Amount,
+    /// Whether the rounds of a cycle on the way multiply too.
+    goes_round: bool,
+}
+
+/// The greatest path of which two or more hops multiply. One hop alone is stacked-retries, unless requests come over it once
+/// in each round of a cycle, and hides no path beside it. Where the last hop of the greatest path adds nothing, the service
+/// above it has the same number and is the place to look.
+fn told<'p>(system: &System, load: &NodeLoad, best: &'p [Path]) -> Option<Told<'p>> {
+    let multiplying = |path: &Path| path.hops.iter().filter(|hop| multiplies(hop)).count();
+    let ends = |path: &&Path| path.hops.last().is_some_and(multiplies);
+    let (first, others) = best.split_first()?;
+    ends(&first).then_some(())?;
+    let goes_round = load.goes_round(first);
+    if goes_round || multiplying(first) >= 2 {
+        return Some(Told { path: first, figure: load.figure, many: load.requests(first), goes_round });
+    }
+    let path = others.iter().filter(ends).find(|path| multiplying(path) >= 2)?;
+    let (figure, many) = (path.product.figure(), path.product.tries);
+    level(system, figure).map(|_| Told { path, figure, many, goes_round: false })
 }
 
 /// Remembers what this path says about the services on it.
 fn explain(system: &System, path: &Path, explained: &mut HashMap<NodeIndex, f64>) {
-    let mut product = Amount::ONE;
+    let mut product = Product::ONE;
     for hop in &path.hops {
-        product = product * hop.factor.tries;
+        product = product * hop.factor.product();
         if let Some((_, target)) = system.net.graph.edge_endpoints(hop.edge) {
             let known = explained.entry(target).or_insert(0.0);
-            *known = known.max(product.as_f64());
+            *known = known.max(product.figure());
         }
     }
 }
@@ -92,15 +110,15 @@ fn ends<'s>(system: &'s System, hop: &Hop) -> Option<(&'s Node, &'s Node)> {
     Some((system.net.graph.node_weight(from)?, system.net.graph.node_weight(to)?))
 }
 
-fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: &[Path], findings: &mut Findings) {
+fn report(system: &System, node: NodeIndex, load: &NodeLoad, told: &Told, best: &[Path], findings: &mut Findings) {
+    let Told { path, figure, many, goes_round } = *told;
     let Some((first, last)) = path.hops.first().zip(path.hops.last()) else { return };
     let Some(((root, _), (_, callee))) = ends(system, first).zip(ends(system, last)) else { return };
     let Some(site) = last.factor.greatest().map(|part| part.site) else { return };
-    let Some(severity) = level(system, load) else { return };
+    let Some(severity) = level(system, figure) else { return };
 
     let least = if load.is_lower_bound { "at least " } else { "" };
-    let about = if load.about { "about " } else { "" };
-    let many = load.worst;
+    let about = if path.hops.iter().any(|hop| hop.factor.about) { "about " } else { "" };
     // Calls per request are in no product of tries: where there are more or fewer than one, the figure is a multiple.
     let has_fan_out =
         path.hops.iter().filter_map(|hop| system.net.graph.edge_weight(hop.edge)).any(|edge| edge.per_request != 1.0);
@@ -114,12 +132,18 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: 
     let draft = findings.report(site, message);
     draft.severity(severity).path(&root.display, &callee.display).weight(many.as_f64());
     label_hops(system, path, draft);
-    draft.note(format!("{}; {}", worst_for(system, path, &callee.display), budgets(system, load, path)));
-    if many > path.product {
-        draft.note(format!("{} without the cycle on the way, whose rounds multiply too", requests(path.product)));
+    draft.note(format!("{}; {}", worst_for(system, path, &callee.display), budgets(system, path)));
+    if goes_round {
+        draft.note(format!("{} without the cycle on the way, whose rounds multiply too", requests(path.product.tries)));
     }
-    for other in best.iter().skip(1) {
-        draft.note(format!("also by {}: {}", route(system, other), requests(other.product)));
+    for other in best.iter().filter(|other| !std::ptr::eq(*other, path)) {
+        let held = match other.product.bounded() {
+            Some(bounded) if other.product.all_bounded && bounded < other.product.tries.as_f64() => {
+                format!(", which budgets hold at {}", words::factor(bounded))
+            }
+            _ => String::new(),
+        };
+        draft.note(format!("also by {}: {}{held}", route(system, other), requests(other.product.tries)));
     }
     if let Some(rest) = rest(system, load, best) {
         draft.note(format!("all other paths together: {rest}"));
@@ -131,7 +155,7 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, path: &Path, best: 
     if let Some(owners) = owners(system, path) {
         draft.note(owners);
     }
-    if let Some(help) = help(system, path, &callee.display) {
+    if let Some(help) = help(system, told) {
         draft.help(help);
     }
     let accept = system.net.graph.node_weight(node).and_then(|node| node.service.accept.as_ref());
@@ -176,7 +200,7 @@ fn label_hops(system: &System, path: &Path, draft: &mut Draft) {
                 part.tries
             );
             if primary.is_some_and(|primary| std::ptr::eq(primary, part)) {
-                draft.label(text);
+                draft.label(text).primary_is_next();
             } else if left_out > 0 {
                 left_out -= 1;
             } else {
@@ -209,17 +233,30 @@ fn worst_for(system: &System, path: &Path, callee: &str) -> String {
 }
 
 /// What budgets make of it.
-fn budgets(system: &System, load: &NodeLoad, path: &Path) -> String {
-    let parts = || path.hops.iter().flat_map(|hop| &hop.factor.parts).filter(|part| part.tries > Amount::ONE);
-    match load.bounded {
-        Some(bounded) if parts().any(|part| part.bound.is_some()) => {
-            let all =
-                if load.all_bounded { "every layer on this path has a budget" } else { "some layers have a budget" };
-            let floor = path.hops.iter().find_map(|hop| floor(system, hop)).unwrap_or_default();
-            format!("{all}: while they hold, {}{floor}", requests(Amount::from_f64(bounded)))
-        }
-        _ => "no layer on this path has a budget".to_owned(),
+fn budgets(system: &System, path: &Path) -> String {
+    let bounded = || {
+        let parts = || path.hops.iter().flat_map(|hop| hop.factor.multiplying());
+        path.product.bounded().filter(|_| parts().any(|part| part.bound.is_some()))
+    };
+    let Some(bounded) = bounded() else { return "no layer on this path has a budget".to_owned() };
+    let floor = path.hops.iter().find_map(|hop| floor(system, hop)).unwrap_or_default();
+    let held = format!("while they hold, {}{floor}", requests(Amount::from_f64(bounded)));
+    if path.product.all_bounded {
+        return format!("every layer on this path has a budget: {held}");
     }
+    let without = path.hops.iter().filter(|hop| hop.factor.multiplying().any(|part| part.bound.is_none()));
+    let arrows: Vec<String> = without
+        .filter_map(|hop| ends(system, hop))
+        .map(|(from, to)| format!("{} → {}", from.display, to.display))
+        .collect();
+    if arrows.is_empty() {
+        return format!("some layers have a budget: {held}");
+    }
+    let have = if arrows.len() == 1 { "has" } else { "have" };
+    format!(
+        "some layers have a budget: {held}; {} {have} none, so that every try counts",
+        words::list(&shortened(&arrows))
+    )
 }
 
 /// The first floor of a hop's budgets that is in no figure: `, above its floor of 10/s per instance`.
@@ -262,7 +299,7 @@ fn rest(system: &System, load: &NodeLoad, best: &[Path]) -> Option<String> {
                 .filter_map(|hop| system.net.graph.edge_weight(hop.edge))
                 .map(|edge| edge.per_request)
                 .product();
-            path.product.as_f64() * fan_out
+            path.product.tries.as_f64() * fan_out
         })
         .sum();
     let rest = all as f64 - shown;
@@ -284,26 +321,57 @@ fn owners(system: &System, path: &Path) -> Option<String> {
     (!owned.is_empty()).then(|| owned.join(", "))
 }
 
-/// What would change it: retries at one hop only, or a budget at the last one.
-fn help(system: &System, path: &Path, callee: &str) -> Option<String> {
-    let last = path.hops.last()?;
-    let kept = last.factor.greatest()?;
-    let off: Vec<&Part> = path
-        .hops
-        .iter()
-        .flat_map(|hop| &hop.factor.parts)
-        .filter(|part| part.tries > Amount::ONE && !std::ptr::eq(*part, kept))
-        .collect();
+/// What would change it: retries at one hop only, or budgets.
+fn help(system: &System, told: &Told) -> Option<String> {
+    let path = told.path;
+    let kept = path.hops.last()?.factor.greatest()?;
+    let off: Vec<&Part> =
+        path.hops.iter().flat_map(|hop| hop.factor.multiplying()).filter(|part| !std::ptr::eq(*part, kept)).collect();
     let mut text = format!("retry at one hop only: {} leaves {}×", switches(system, path, &off), kept.tries);
-    let policy = system.facts.policy(kept.policy)?;
-    if kept.bound.is_none()
-        && let Some(budget) = advice::budget(policy, callee)
-    {
-        let tries = kept.tries.as_f64();
-        let left = path.product.as_f64() / tries * advice::budget_leaves(policy, tries);
-        text.push_str(&format!(", or bound it: {budget} leaves {}×", words::factor(left)));
+    if let Some(bound) = bound_all(system, told) {
+        text.push_str(&bound);
     }
     Some(text)
+}
+
+/// Budgets for every layer that has none, since one without leaves the finding as it is (contracts.md D-13). None where that
+/// cannot be written, or where what they leave is still as bad.
+fn bound_all(system: &System, told: &Told) -> Option<String> {
+    let path = told.path;
+    let is_unknown = path.hops.iter().any(|hop| !hop.factor.unknown.is_empty());
+    if is_unknown || told.goes_round {
+        return None;
+    }
+    let mut left = 1.0;
+    let mut budgets: Vec<(String, Vec<String>)> = Vec::new();
+    for hop in &path.hops {
+        let (_, to) = ends(system, hop)?;
+        for part in hop.factor.multiplying() {
+            let tries = part.tries.as_f64();
+            if let Some(bound) = part.bound {
+                left *= bound.min(tries);
+                continue;
+            }
+            let policy = system.facts.policy(part.policy)?;
+            left *= advice::budget_leaves(policy, tries);
+            let (what, place) = advice::budget(policy, &to.display)?;
+            match budgets.iter_mut().find(|(other, _)| *other == what) {
+                Some((_, places)) if places.contains(&place) => {}
+                Some((_, places)) => places.push(place),
+                None => budgets.push((what, vec![place])),
+            }
+        }
+    }
+    if budgets.is_empty() || level(system, left) >= level(system, told.figure) {
+        return None;
+    }
+    let (it, leaves) = match budgets.iter().map(|(_, places)| places.len()).sum() {
+        1 => ("it", "leaves"),
+        _ => ("all of it", "leave"),
+    };
+    let budgets: Vec<String> =
+        budgets.iter().map(|(what, places)| format!("{what} {}", words::list(&shortened(places)))).collect();
+    Some(format!(", or bound {it}: {} {leaves} {}×", words::list(&budgets), words::factor(left)))
 }
 
 /// How to switch these parts off, and for which hops: `attempts: 0` for web → checkout in mesh/checkout.yaml.

@@ -46,8 +46,11 @@ fn weight(facts: &Facts, view: &EdgeView) -> (bool, f64) {
 /// The class in which two or more layers multiply (none: only in classes that never arrive), with the factor.
 fn stacked<'v>(facts: &Facts, view: &EdgeView<'v>) -> Option<(Option<Class>, &'v Factor)> {
     let load = view.load?;
-    if load.factor.multiplying().count() >= 2 {
-        return Some((Some(load.class), &load.factor));
+    // First what levels go by.
+    for (class, factor) in [load.deciding(), (load.class, &load.factor)] {
+        if factor.multiplying().count() >= 2 {
+            return Some((Some(class), factor));
+        }
     }
     let (_, unsent) = load.unsent.as_ref()?;
     // A default that repeats only what was never sent is said once, by implicit-retries.
@@ -90,8 +93,11 @@ fn report(system: &System, view: &EdgeView, others: &[EdgeView], findings: &mut 
     }
     match class {
         Some(class) => {
-            let level = factor.bounded.filter(|_| factor.all_bounded).unwrap_or(total.as_f64());
-            draft.severity(if level > system.limits.error_amplification { Severity::Error } else { Severity::Warning });
+            draft.severity(if factor.figure() > system.limits.error_amplification {
+                Severity::Error
+            } else {
+                Severity::Warning
+            });
             draft.note(format!("worst for {} ({})", class.name(), class.describe()));
         }
         None => {

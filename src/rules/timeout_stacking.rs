@@ -1,22 +1,21 @@
 //! Timeout times tries. Page: `rules/timeout-stacking.md`.
 
-use super::view::{Enclosed, enclosed, policies};
+use super::view::{Enclosed, Spoken, enclosed, policies};
 use super::{Draft, Findings, advice, delay_advice};
-use crate::facts::{Nanos, Policy, Purpose, Sourced, words};
-use crate::graph::{System, deadlines};
+use crate::facts::{Nanos, Policy, Protocol, Purpose, Sourced, words};
+use crate::graph::System;
+use crate::graph::slowest::{repeats_slow, slowest};
 use crate::source::Span;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
     let limit = system.limits.max_total_wait;
+    let spoken = Spoken::of(system);
     for (id, policy, ends) in policies(system) {
         if !policy.position.is_request_path() || policy.purpose != Purpose::Request {
             continue;
         }
-        let (Some(slowest), Some(tries), Some(attempt)) = (deadlines::slowest(policy), policy.tries(), attempt(policy))
-        else {
-            continue;
-        };
-        if tries < 2 || slowest <= limit || !is_written(policy) {
+        let Some(Stack { slowest, tries, attempt }) = stack(policy, spoken.protocol(id)) else { continue };
+        if slowest <= limit || !is_written(policy) {
             continue;
         }
         let stacked = format!("{} of {attempt} each", words::tries(tries));
@@ -33,12 +32,10 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
 /// A layer that goes on for longer than one that encloses it on the same edge waits.
 fn inside_shorter_limits(system: &System, findings: &mut Findings) {
     for Enclosed { view, policy: (id, policy), position, limit, by: (_, outer) } in enclosed(system) {
-        let (Some(slowest), Some(tries), Some(attempt)) = (deadlines::slowest(policy), policy.tries(), attempt(policy))
-        else {
-            continue;
-        };
+        let protocol = view.edge.protocol.unwrap_or(Protocol::Http);
+        let Some(Stack { slowest, tries, attempt }) = stack(policy, protocol) else { continue };
         let is_written = is_written(policy) && is_written(outer);
-        if tries < 2 || slowest <= limit || !is_written || policy.purpose != Purpose::Request {
+        if slowest <= limit || !is_written || policy.purpose != Purpose::Request {
             continue;
         }
         let draft = findings.report(
@@ -100,8 +97,17 @@ fn site(policy: &Policy) -> Span {
     advice::site(policy, written)
 }
 
-fn attempt(policy: &Policy) -> Option<Nanos> {
-    policy.attempt_limit()?.at()
+/// Slow tries one after the other.
+struct Stack {
+    slowest: Nanos,
+    tries: u64,
+    attempt: Nanos,
+}
+
+/// None where no try follows a slow one: one long try stacks nothing.
+fn stack(policy: &Policy, protocol: Protocol) -> Option<Stack> {
+    let tries = policy.tries().filter(|tries| *tries >= 2 && repeats_slow(policy, protocol))?;
+    Some(Stack { slowest: slowest(policy, protocol)?, tries, attempt: policy.attempt_limit()?.at()? })
 }
 
 fn is_written(policy: &Policy) -> bool {

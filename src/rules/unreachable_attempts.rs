@@ -1,6 +1,6 @@
 //! Tries that do not fit into the time limit when each runs into its own. Page: `rules/unreachable-attempts.md`.
 
-use super::view::policies;
+use super::view::{Spoken, policies};
 use super::{Findings, advice, delay_advice};
 use crate::facts::{Limit, words};
 use crate::finding::Severity;
@@ -8,6 +8,7 @@ use crate::graph::System;
 use crate::graph::fitting::{Waits, slow_tries};
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
+    let spoken = Spoken::of(system);
     for (id, policy, ends) in policies(system) {
         let (Some(total), Some(tries)) = (policy.total.limit.limit().copied(), policy.tries()) else { continue };
         let Some(Limit::At(attempt)) = policy.attempt_limit() else { continue };
@@ -15,7 +16,10 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
         if !policy.attempt_timeout.is_written() && !policy.total.limit.is_written() {
             continue;
         }
-        let Some(slow) = slow_tries(policy, Waits::Least).filter(|slow| *slow < tries) else { continue };
+        // What goes on after fast failures only has no slow tries.
+        let Some(slow) = slow_tries(policy, spoken.protocol(id), Waits::Least).filter(|slow| *slow < tries) else {
+            continue;
+        };
         let fit = format!("only {} of {} start within {total}", words::number(slow), words::tries(tries));
         let site =
             if policy.total.limit.is_written() { policy.total.limit.span() } else { policy.attempt_timeout.span() };

@@ -127,6 +127,24 @@ pub fn enclosed<'s>(system: &'s System<'_>) -> Vec<Enclosed<'s>> {
     found
 }
 
+/// What policies are spoken through in, as far as it matters: unknown counts as HTTP (contracts.md D-10).
+#[derive(Debug)]
+pub struct Spoken(HashSet<PolicyId>);
+
+impl Spoken {
+    /// Of all policies of this environment.
+    pub fn of(system: &System) -> Spoken {
+        let grpc = EdgeView::all(system).filter(|view| view.edge.protocol == Some(Protocol::Grpc));
+        let layers = grpc.flat_map(|view| &view.edge.layers).flat_map(|layer| &layer.alternatives);
+        Spoken(layers.flat_map(|nest| nest.policies.iter().copied()).collect())
+    }
+
+    /// Of one.
+    pub fn protocol(&self, policy: PolicyId) -> Protocol {
+        if self.0.contains(&policy) { Protocol::Grpc } else { Protocol::Http }
+    }
+}
+
 /// The two ends of a policy, as far as they are known.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends<'s> {

@@ -19,6 +19,7 @@ fn finding(at: usize) -> Finding {
         pedantic: false,
         message: String::new(),
         labels: vec![Label { span: Span::new(FileId(0), at..at + 1), text: String::new() }],
+        read_before: 0,
         notes: Vec::new(),
         help: None,
         identity: Identity::Place("".into()),

@@ -41,16 +41,16 @@ fn a_storm_fails_the_job_with_annotations_a_summary_and_outputs() {
     let done = about(&folder, "testdata/storm").run();
     assert!(done.failed, "{}", done.log);
     assert_eq!(done.steps, ["Install", "Check", "Verdict"]);
-    assert_eq!(levels(&done.log), [3, 7, 2]);
-    assert_eq!(commands(&done.log).len(), 12, "{}", done.log);
-    assert_eq!(counted(&done, &["findings", "errors", "sarif-file"]), ["12", "3", ""]);
+    assert_eq!(levels(&done.log), [4, 7, 2]);
+    assert_eq!(commands(&done.log).len(), 13, "{}", done.log);
+    assert_eq!(counted(&done, &["findings", "errors", "sarif-file"]), ["13", "4", ""]);
     assert_eq!(
         done.outputs["worst-path"],
         "gateway ×3 → checkout ×3 → payments ×3 → ledger = 27 requests for one (overload)"
     );
-    assert!(done.log.contains("Findings at the level that fails the job (fail-on: warning), 12 of all levels"));
+    assert!(done.log.contains("Findings at the level that fails the job (fail-on: warning), 13 of all levels"));
     for part in [
-        "## retrylint: 3 errors, 7 warnings, 2 notes",
+        "## retrylint: 4 errors, 7 warnings, 2 notes",
         "- Worst path: gateway ×3 → checkout ×3 → payments ×3 → ledger = 27 requests for one (overload)",
         "- 4 calls: 4 with every factor known",
         "- Slowest answer: checkout → payments waits 3 s for work that can take 14 s",
@@ -83,7 +83,7 @@ fn what_was_found_is_uploaded_before_it_fails_the_job() {
     assert_eq!(uploaded.to_str(), Some(done.outputs["sarif-file"].as_str()));
     assert!(uploaded.starts_with(folder.path("temp")));
     let sarif: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(uploaded).unwrap()).unwrap();
-    assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), 12);
+    assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), 13);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `graph --format dot`: for Graphviz.
 
-use super::View;
+use super::{View, how_sure};
 use crate::graph::amount::Amount;
 use crate::report::text::line;
 
@@ -20,7 +20,9 @@ pub fn render(views: &[View<'_>]) -> String {
         for node in &view.nodes {
             let Some(weight) = view.node(*node) else { continue };
             let load = view.system.amplification.nodes.get(node.index());
-            let load = load.map_or_else(String::new, |load| format!("\n×{}", load.worst));
+            let load = load.map_or_else(String::new, |load| {
+                format!("\n{}×{}", how_sure(load.is_lower_bound, load.about), load.worst)
+            });
             let style = if weight.external { ", style=dashed" } else { "" };
             let label = quoted(&format!("{}{load}", line(&weight.display)));
             out.push_str(&format!("  {} [label={label}{style}];\n", id(&weight.display)));
@@ -31,7 +33,10 @@ pub fn render(views: &[View<'_>]) -> String {
             has_any |= call.from.is_none();
             let tries = call.tries(view);
             let label = match tries {
-                Some((class, factor)) if factor.tries != Amount::ONE => format!("×{} {}", factor.tries, class.name()),
+                Some((class, factor)) if factor.tries != Amount::ONE || !factor.unknown.is_empty() => {
+                    let how = how_sure(!factor.unknown.is_empty(), factor.about);
+                    format!("{how}×{} {}", factor.tries, class.name())
+                }
                 _ => String::new(),
             };
             let style = if call.edge.is_async { ", style=dashed" } else { "" };

@@ -102,7 +102,8 @@ struct ServiceJson<'a> {
     amplification: Amount,
     /// The path on which one request becomes most here.
     worst_path: WorstJson<'a>,
-    /// What budgets leave of it; null unless every layer that multiplies is bounded.
+    /// What budgets leave: the greatest over all paths that end here, which need not be the one with most tries. Null if a
+    /// layer on one of them has neither a known number of tries nor a budget.
     bounded_amplification: Option<Amount>,
     /// Whether an unknown factor is part of the numbers.
     lower_bound: bool,
@@ -123,7 +124,7 @@ struct ServiceJson<'a> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct WorstJson<'a> {
-    /// The greatest product of tries over all paths that end here; levels go by it.
+    /// The greatest product of tries over all paths that end here. Levels go by it, unless budgets bound every layer of a path.
     factor: Amount,
     /// The failure that it holds for; null if nothing multiplies.
     class: Option<Class>,
@@ -177,6 +178,8 @@ struct CallJson<'a> {
     is_async: bool,
     /// The greatest number of tries, all positions together; null if nothing is tried.
     tries: Option<Amount>,
+    /// Whether an unknown number of tries is part of them, and counted as 1.
+    lower_bound: bool,
     /// The failure that they hold for.
     class: Option<Class>,
     /// Outermost first.
@@ -251,6 +254,7 @@ fn call<'a>(shown: &Shown<'a>, view: &View<'a>) -> CallJson<'a> {
         source: shown.edge.source,
         is_async: shown.edge.is_async,
         tries: tries.as_ref().map(|(_, factor)| factor.tries),
+        lower_bound: tries.as_ref().is_some_and(|(_, factor)| !factor.unknown.is_empty()),
         class: tries.map(|(class, _)| class),
         positions: shown.edge.layers.iter().filter_map(|layer| position(layer, shown.edge, view)).collect(),
     }

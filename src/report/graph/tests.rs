@@ -106,12 +106,14 @@ fn json_has_every_position_of_a_call() {
 #[test]
 fn unknown_tries_make_a_lower_bound_that_is_named() {
     let text = "services:\n  web:\n    calls: [{ to: api, retry: { attempts: \"${TRIES}\" } }]\n  api: { calls: [] }\n";
-    let (json, shown, _) = shown(text, &Focus::All, None);
+    let (json, shown, dot) = shown(text, &Focus::All, None);
     let api = &json["services"][1];
     assert_eq!((&api["load"], &api["lower_bound"]), (&json!(1), &json!(true)));
     assert_eq!(api["unknown_factors"][0]["why"], "environment variable TRIES");
     assert!(shown.contains("tries unknown (environment variable TRIES)"), "{shown}");
     assert!(shown.contains("web → api: ≥ 1×"), "{shown}");
+    assert_eq!((&json["calls"][0]["tries"], &json["calls"][0]["lower_bound"]), (&json!(1), &json!(true)));
+    assert!(dot.contains("[label=\"≥ ×1 overload\"]") && dot.contains("[label=\"api\\n≥ ×1\"]"), "{dot}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! `graph --format text`: services from the roots on, then calls with the parties that retry on them.
 
-use super::{Shown, View};
+use super::{Shown, View, how_sure};
 use crate::facts::{Class, Facts, Policy, PolicyKind, words};
 use crate::graph::amount::Amount;
-use crate::graph::paths::BestPaths;
+use crate::graph::paths::{BestPaths, By};
 use crate::graph::{Hop, Layer, Path, System};
 use crate::report::paint::{Paint, Tone};
 use crate::report::summary::{Step, arrows, policies_of};
@@ -74,7 +74,7 @@ fn services(view: &View<'_>, look: Look) -> String {
         let Some(load) = view.system.amplification.nodes.get(node.index()) else { continue };
         let time = view.system.deadlines.nodes.get(node.index()).and_then(|time| time.slowest);
         let bound = how_sure(load.is_lower_bound, load.about);
-        let path = if load.worst > Amount::ONE { best.to(*node) } else { Vec::new() };
+        let path = if load.worst > Amount::ONE { best.to(*node, By::Tries) } else { Vec::new() };
         let path = path.first().map_or_else(String::new, |path| {
             let class = load.class.map_or_else(String::new, |class| format!(" ({})", class.name()));
             format!("{} = {bound}{}{class}", route(view.system, path), load.worst)
@@ -89,15 +89,6 @@ fn services(view: &View<'_>, look: Look) -> String {
         ]);
     }
     table.render(look, &[(4, 30), (0, 16)])
-}
-
-/// What stands before a number of tries: unknown ones make it a bound, those that are limited by time an estimate.
-fn how_sure(is_lower_bound: bool, about: bool) -> &'static str {
-    match (is_lower_bound, about) {
-        (true, _) => "≥ ",
-        (false, true) => "about ",
-        (false, false) => "",
-    }
 }
 
 fn amplification(value: f64) -> String {

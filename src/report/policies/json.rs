@@ -10,7 +10,7 @@ use crate::facts::{
     Measures, Methods, Nanos, Origin, Place, Policy, PolicyKind, Protocol, Sourced,
 };
 use crate::graph::System;
-use crate::graph::deadlines::slowest;
+use crate::graph::slowest::slowest;
 use crate::report::json::{self, VERSION};
 use crate::source::Sources;
 
@@ -319,7 +319,8 @@ impl<'a> PolicyJson<'a> {
             }),
             observed: policy.observed.known().copied(),
             exhausted: policy.exhausted,
-            slowest_answer_ms: slowest(policy).map(Nanos::as_millis_f64),
+            slowest_answer_ms: slowest(policy, call.and_then(|call| call.protocol).unwrap_or(Protocol::Http))
+                .map(Nanos::as_millis_f64),
             why: why(policy),
         })
     }

@@ -8,7 +8,8 @@ use petgraph::visit::EdgeRef;
 use super::{Coverage, Extra, Slowest, Step, Summary, WorstPath};
 use crate::facts::{Facts, Policy, PolicyId, PolicyKind, Purpose, Role, words};
 use crate::graph::amount::Amount;
-use crate::graph::paths::k_best;
+use crate::graph::deadlines::{Inversion, inversion};
+use crate::graph::paths::{By, k_best};
 use crate::graph::{Edge, System};
 use crate::report::Counts;
 use crate::scan;
@@ -125,11 +126,13 @@ fn unknown_callees(facts: &Facts, systems: &[System<'_>]) -> usize {
         .count()
 }
 
-/// The path to the service with the greatest product; of equals the first by name.
+/// The path to the service with the greatest figure that levels go by; of equals that with most tries, then the first by
+/// name.
 fn worst_path(systems: &[System<'_>]) -> Option<WorstPath> {
     let mut worst: Option<(&System<'_>, NodeIndex)> = None;
-    let product = |(system, node): (&System<'_>, NodeIndex)| {
-        system.amplification.nodes.get(node.index()).map_or(0.0, |load| load.worst.as_f64())
+    let measure = |(system, node): (&System<'_>, NodeIndex)| {
+        let load = system.amplification.nodes.get(node.index());
+        load.map_or((0.0, Amount::ZERO), |load| (load.figure, load.figure_tries))
     };
     let name = |(system, node): (&System<'_>, NodeIndex)| {
         system.net.graph.node_weight(node).map(|node| node.display.clone()).unwrap_or_default()
@@ -137,20 +140,17 @@ fn worst_path(systems: &[System<'_>]) -> Option<WorstPath> {
     for system in systems {
         for node in system.net.graph.node_indices() {
             let this = (system, node);
-            let is_worse = match worst {
-                None => product(this) > 1.0,
-                Some(worst) => {
-                    product(this) > product(worst) || (product(this) == product(worst) && name(this) < name(worst))
-                }
-            };
-            if is_worse && product(this) > 1.0 {
+            let is_worse = worst.is_none_or(|worst| {
+                measure(this) > measure(worst) || (measure(this) == measure(worst) && name(this) < name(worst))
+            });
+            if is_worse && measure(this).1 > Amount::ONE {
                 worst = Some(this);
             }
         }
     }
     let (system, node) = worst?;
     let load = system.amplification.nodes.get(node.index())?;
-    let path = k_best(system, node, 1).into_iter().next()?;
+    let path = k_best(system, node, 1, By::Figure).into_iter().next()?;
     let hops = path
         .hops
         .iter()
@@ -163,11 +163,13 @@ fn worst_path(systems: &[System<'_>]) -> Option<WorstPath> {
     Some(WorstPath {
         hops,
         to: system.net.graph.node_weight(node)?.display.to_string(),
-        factor: load.worst,
+        factor: load.requests(&path),
         class: path.hops.last()?.class.name(),
-        lower_bound: path.hops.iter().any(|hop| !hop.factor.unknown.is_empty()),
+        lower_bound: load.is_lower_bound,
         about: path.hops.iter().any(|hop| hop.factor.about),
-        bounded: load.bounded.filter(|bounded| *bounded < load.worst.as_f64()).map(Amount::from_f64),
+        bounded: (path.product.figure() < path.product.tries.as_f64())
+            .then(|| Amount::from_f64(path.product.bounded))
+            .filter(|_| !load.goes_round(&path)),
         environment: (systems.len() > 1).then(|| system.net.environment.as_ref().map(ToString::to_string)).flatten(),
     })
 }
@@ -181,15 +183,10 @@ fn slowest(systems: &[System<'_>]) -> Option<Slowest> {
         for edge in system.net.graph.edge_references() {
             let Some((from, to)) = ends(system, edge.id()) else { continue };
             let Some(time) = system.deadlines.edges.get(edge.id().index()) else { continue };
-            let callee = system.deadlines.nodes.get(edge.target().index()).copied().unwrap_or_default();
-            let gives_up = time.gives_up.filter(|_| !edge.weight().is_async);
-            if let (Some(waits), Some(takes)) = (gives_up, callee.slowest)
-                && callee.is_written
-                && callee.retries_below
-                && waits < takes
-                && inverted.as_ref().is_none_or(|worst| worst.takes < takes)
+            if let Some(Inversion { gives_up, slowest, .. }) = inversion(system, edge.id())
+                && inverted.as_ref().is_none_or(|worst| worst.takes < slowest)
             {
-                inverted = Some(Slowest::new(from.clone(), to.clone(), Some(waits), takes));
+                inverted = Some(Slowest::new(from.clone(), to.clone(), Some(gives_up), slowest));
             }
             if let Some(takes) = time.slowest
                 && time.is_written
@@ -301,8 +298,25 @@ mod tests {
         assert_eq!((worst.hops, worst.to.as_str()), (vec![step("web"), step("mid")], "leaf"));
         assert_eq!((worst.factor, worst.class, worst.lower_bound), (Amount::Exact(9), "overload", false));
         let worst = summary(&chain("\"${N}\"")).worst_path.unwrap();
-        assert_eq!((worst.hops.len(), worst.factor, worst.lower_bound), (1, Amount::Exact(8), false));
+        // What is unknown of the other path may make that one the worse.
+        assert_eq!((worst.hops.len(), worst.factor, worst.lower_bound), (1, Amount::Exact(8), true));
         assert_eq!(summary(&chain("1").replace(['8', '3'], "1")).worst_path, None);
+    }
+
+    #[test]
+    fn the_worst_path_is_the_one_of_which_budgets_leave_most() {
+        let text = |budget: &str| {
+            format!(
+                "services:\n  web:\n    calls:\n      - {{ to: a, retry: {{ attempts: 4 }}, budget: {{ ratio: 0.1 }} }}\n      - {{ to: b, \
+                 retry: {{ attempts: 3 }}{budget} }}\n  a: {{ calls: [{{ to: db, retry: {{ attempts: 4 }}, budget: {{ ratio: 0.1 \
+                 }} }}] }}\n  b: {{ calls: [{{ to: db, retry: {{ attempts: 4 }}{budget} }}] }}\n"
+            )
+        };
+        let worst = summary(&text("")).worst_path.unwrap();
+        assert_eq!((worst.hops[0].tries, worst.factor, worst.bounded), (Amount::Exact(3), Amount::Exact(12), None));
+        // 1.5 × 1.5 is more than 1.1 × 1.1.
+        let worst = summary(&text(", budget: { ratio: 0.5 }")).worst_path.unwrap();
+        assert_eq!((worst.factor, worst.bounded), (Amount::Exact(12), Some(Amount::Real(2.25))));
     }
 
     #[test]

@@ -92,6 +92,21 @@ fn one_hop_alone_is_no_path_however_often_it_tries() {
     assert!(check(sketch).is_empty());
 }
 
+/// Six tries of one call are within the limits, and hide nothing beside them.
+#[test]
+fn one_hop_that_tries_more_hides_no_path() {
+    let drafts = check(chain(&[("web", "db", 6), ("web", "a", 2), ("a", "db", 3)]));
+    assert_eq!(told(&drafts), [("one request to `web` can become 6 requests at `db`", Severity::Warning)]);
+    let drafts = check(chain(&[("web", "db", 12), ("web", "a", 2), ("a", "db", 3)]));
+    // The level is that of the path, not of the one call.
+    assert_eq!(told(&drafts), [("one request to `web` can become 6 requests at `db`", Severity::Warning)]);
+    let finding = &drafts[0].finding;
+    assert_eq!(finding.notes[1..], ["also by web → db: 12 requests"]);
+    let labels: Vec<&str> = finding.labels.iter().map(|label| &*label.text).collect();
+    assert_eq!(labels, ["a → db: two retries, three tries (×3 = 6)", "web → a: one retry, two tries (×2)"]);
+    assert!(check(chain(&[("web", "db", 12), ("web", "a", 2), ("a", "db", 2)])).is_empty());
+}
+
 #[test]
 fn the_last_hop_that_multiplies_is_where_it_is_said() {
     let drafts = check(chain(&[("web", "cart", 3), ("cart", "store", 3), ("store", "disk", 1)]));
@@ -133,18 +148,23 @@ fn three_paths_are_named_and_the_rest_is_a_sum() {
     );
 }
 
+/// What is said where the last two hops of the storm have no budget.
+const OTHERS: &str = "; checkout → payments and payments → ledger have none, so that every try counts";
+
+fn budgeted(mut policy: Policy, ratio: f64, floor: Floor) -> Policy {
+    policy.budget = written(Limit::At(Budget {
+        ratio: written(ratio),
+        floor: written(floor),
+        window: written(Limit::None),
+        base: BudgetBase::Originals,
+    }))
+    .boxed();
+    policy
+}
+
 /// The storm with budgets of a tenth and this floor on its first hops.
 fn with_budgets(hops: usize, floor: Floor) -> Sketch {
-    let budget = |mut policy: Policy| {
-        policy.budget = written(Limit::At(Budget {
-            ratio: written(0.1),
-            floor: written(floor),
-            window: written(Limit::None),
-            base: BudgetBase::Originals,
-        }))
-        .boxed();
-        policy
-    };
+    let budget = |policy: Policy| budgeted(policy, 0.1, floor);
     let mut sketch = Sketch::default();
     for (at, (from, to, tries)) in STORM.iter().enumerate() {
         sketch.call(from, to, [if at < hops { budget(code(*tries)) } else { code(*tries) }]);
@@ -158,13 +178,16 @@ fn a_floor_that_is_in_no_figure_is_told() {
     let notes = |sketch: Sketch| check(sketch)[0].finding.notes[0].clone();
     let before = "worst for overload (503 at every hop); some layers have a budget: while they hold, ";
     let floor = Floor::PerSecond(10.0);
-    assert_eq!(notes(with_budgets(1, floor)), format!("{before}9.9 requests, above its floor of 10/s per instance"));
+    assert_eq!(
+        notes(with_budgets(1, floor)),
+        format!("{before}9.9 requests, above its floor of 10/s per instance{OTHERS}")
+    );
     let in_flight = notes(with_budgets(1, Floor::InFlight(3)));
-    assert_eq!(in_flight, format!("{before}9.9 requests, above its floor of three retries in flight"));
+    assert_eq!(in_flight, format!("{before}9.9 requests, above its floor of three retries in flight{OTHERS}"));
     // 100/s over one instance: 1 + 0.1 + 10/100 = 1.2, times nine.
     let mut rated = with_budgets(1, floor);
     rated.declared(STORM[0].0).rate = Some(written(100.0));
-    assert_eq!(notes(rated), format!("{before}10.8 requests"));
+    assert_eq!(notes(rated), format!("{before}10.8 requests{OTHERS}"));
 }
 
 #[test]
@@ -176,8 +199,81 @@ fn budgets_on_every_layer_decide_and_on_some_are_told() {
     assert_eq!(some[0].finding.severity, Severity::Error);
     assert_eq!(
         some[0].finding.notes,
-        ["worst for overload (503 at every hop); some layers have a budget: while they hold, 9.9 requests"]
+        [format!(
+            "worst for overload (503 at every hop); some layers have a budget: while they hold, 9.9 requests{OTHERS}"
+        )]
     );
+}
+
+/// 16 tries that budgets hold at 1.1 × 1.1, beside 12 that nothing holds.
+#[test]
+fn a_path_that_budgets_hold_hides_none_that_they_do_not() {
+    let mut sketch = with_budgets(0, Floor::PerSecond(0.0));
+    sketch.net.graph.clear_edges();
+    let both = [("web", "a", 4, true), ("a", "db", 4, true), ("web", "b", 3, false), ("b", "db", 4, false)];
+    for (from, to, tries, has_budget) in both {
+        let policy = if has_budget { budgeted(code(tries), 0.1, Floor::PerSecond(0.0)) } else { code(tries) };
+        sketch.call(from, to, [policy]);
+    }
+    let drafts = check(sketch);
+    assert_eq!(told(&drafts), [("one request to `web` can become 12 requests at `db`", Severity::Error)]);
+    assert_eq!(
+        drafts[0].finding.notes,
+        [
+            "worst for overload (503 at every hop); no layer on this path has a budget",
+            "also by web → a → db: 16 requests, which budgets hold at 1.21",
+        ]
+    );
+}
+
+fn help(sketch: Sketch) -> String {
+    check(sketch).remove(0).finding.help.unwrap()
+}
+
+/// Help says what budgets would leave only if that is what the finding then says: one at the last hop changes nothing.
+#[test]
+fn budgets_are_advised_for_every_layer_that_has_none() {
+    let storm = |with: usize| {
+        let mut sketch = Sketch::default();
+        for (at, (from, to, tries)) in STORM.iter().enumerate() {
+            let policy = sidecar(*tries, FIVE_XX);
+            sketch.call(from, to, [if at < with { budgeted(policy, 0.1, Floor::PerSecond(0.0)) } else { policy }]);
+        }
+        sketch
+    };
+    let rule = "`trafficPolicy: { retryBudget: { percent: 20 } }` in a DestinationRule for";
+    let one_hop = |off: &str| {
+        format!(
+            "retry at one hop only: `retries: {{ attempts: 0 }}` for web → checkout and checkout → payments in {off}"
+        )
+    };
+    // 1.25 to the third is 1.953.
+    let all = format!(
+        "{} leaves 3×, or bound all of it: {rule} `checkout`, in a DestinationRule for `payments` and in a DestinationRule \
+         for `ledger` leave 1.95×",
+        one_hop("")
+    );
+    assert_eq!(help(storm(0)), all);
+    // 1.1 × 1.1 × 1.25.
+    assert_eq!(help(storm(2)), format!("{} leaves 3×, or bound it: {rule} `ledger` leaves 1.51×", one_hop("")));
+    // Code has no such setting, and one layer without keeps the finding as it is.
+    let mut sketch = storm(2);
+    sketch.call("ledger", "disk", [code(2)]);
+    assert!(!help(sketch).contains("bound"));
+}
+
+#[test]
+fn budgets_that_leave_as_bad_a_figure_are_not_advised() {
+    let chain = |hops: usize| {
+        let mut sketch = Sketch::default();
+        for hop in 0..hops {
+            sketch.call(&format!("s{hop}"), &format!("s{}", hop + 1), [sidecar(2, FIVE_XX)]);
+        }
+        help(sketch)
+    };
+    // 1.25 to the tenth is 9.3: a warning and no error. To the eleventh it is 11.6.
+    assert!(chain(10).ends_with("and 7 more leave 9.31×"), "{}", chain(10));
+    assert!(!chain(11).contains("bound"));
 }
 
 #[test]
@@ -242,6 +338,9 @@ fn stacked_layers_are_labels_of_the_path_they_stand_on() {
             "cart → store in the caller's sidecar: one retry, two tries (×2 = 12)",
         ]
     );
+    // Read in the order of the path, whichever of a hop's layers is the primary place.
+    let read: Vec<&str> = drafts[0].finding.in_reading_order().iter().map(|label| &*label.text).collect();
+    assert_eq!(read, [labels[1], labels[0], labels[2]]);
 }
 
 #[test]
