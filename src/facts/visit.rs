@@ -76,7 +76,7 @@ fields! {
         suppressions, misdirected, unread, problems,
     }
     Policy {
-        span, name, source, dialect, notation, kind, position, inside, caller, callee, calls, route, environment, attempts,
+        span, name, source, dialect, notation, kind, position, inside, caller, callee, calls, route, environment, replaced_in, attempts,
         count, backoff, jitter, jitter_switch, attempt_timeout, attempt_timeout_flaw, connect_timeout, total, retries_on,
         names_classes, methods, idempotent, budget, breaker, hedging, reads_retry_after, observed, exhausted, other_host,
         purpose, part_of, left_out, ineffective, in_code, test_code, confidence,

@@ -52,7 +52,7 @@ pub fn link(facts: &Facts, environment: Option<Arc<str>>) -> Net {
     let (resolved, open) = linker.build_layers(edges, standings);
     linker.describe();
     let Linker { graph, notes, .. } = linker;
-    let in_environment = facts.policies.iter().map(|policy| scope.holds(&policy.environment)).collect();
+    let in_environment = facts.policies.iter().map(|policy| scope.has(policy)).collect();
     Net { environment, graph, open, resolved, in_environment, notes }
 }
 
