@@ -114,7 +114,10 @@ fn fold(facts: &Facts, edge: &Edge, inner: Slowest, sum: Sum) -> Slowest {
         let of_nest = |nest: &Nest| {
             let upstream = nest.upstream.and_then(|at| facts.upstreams.get(at as usize));
             let policies = nest.policies.iter().rev().filter_map(|id| facts.policy(*id));
-            policies.fold(inner, |inner, policy| around(policy, upstream, inner, sum))
+            policies.fold(inner, |inner, policy| {
+                let sum = if edge.may_repeat(policy) { sum } else { Sum::FirstTry };
+                around(policy, upstream, inner, sum)
+            })
         };
         layer.alternatives.iter().map(of_nest).reduce(Slowest::or).unwrap_or(inner)
     })

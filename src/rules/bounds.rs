@@ -56,7 +56,7 @@ pub(super) fn unbounded<'s>(system: &'s System<'_>, bounds: Bounds) -> Vec<Unbou
                 if bounds(Some(policy), upstream) != Some(false) {
                     *slot = None; // something bounds it, or may: this callee is not without
                 }
-                if !policy.may_retry() {
+                if !policy.may_retry() || !view.edge.may_repeat(policy) {
                     continue;
                 }
                 let overload = policy

@@ -89,10 +89,10 @@ fn first_orphan(system: &System, service: NodeIndex, gives_up: Nanos) -> Option<
         .net
         .graph
         .edges(service)
-        .flat_map(|edge| &edge.weight().layers)
-        .flat_map(|layer| &layer.alternatives)
-        .flat_map(|nest| &nest.policies)
-        .filter_map(|id| last_start(system.facts.policy(*id)?))
+        .flat_map(|edge| edge.weight().layers.iter().map(move |layer| (edge.weight(), layer)))
+        .flat_map(|(edge, layer)| layer.alternatives.iter().map(move |nest| (edge, nest)))
+        .flat_map(|(edge, nest)| nest.policies.iter().map(move |id| (edge, id)))
+        .filter_map(|(edge, id)| last_start(system.facts.policy(*id).filter(|policy| edge.may_repeat(policy))?))
         .filter(|start| *start >= gives_up)
         .max()
 }
@@ -136,7 +136,7 @@ fn describe(system: &System, hop: EdgeIndex) -> Option<(crate::source::Span, Str
         .filter_map(|id| Some((*id, system.facts.policy(*id)?)))
         .filter(|(_, policy)| deadlines::slowest(policy).is_some())
         .max_by_key(|(id, policy)| (deadlines::slowest(policy), std::cmp::Reverse(*id)))?;
-    let how = match (policy.tries(), policy.attempt_limit()) {
+    let how = match (policy.tries().filter(|_| edge.may_repeat(policy)), policy.attempt_limit()) {
         (Some(tries), Some(Limit::At(limit))) if tries > 1 => format!("{} of {limit}", words::tries(tries)),
         _ => format!("{slowest} in all"),
     };
