@@ -213,6 +213,9 @@ pub struct Resolved {
     pub inferred: bool,
     /// Where it stands after all, if it was placed: a sidecar's file that no service owns is a gateway's (D-3).
     pub position: Option<Position>,
+    /// Whether it is a route for requests where none can be told apart: all ports of its hosts are declared to be TCP, TLS
+    /// or the like.
+    pub takes_nothing: bool,
 }
 
 /// The tries of one edge for one failure class.
