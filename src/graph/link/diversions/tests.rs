@@ -157,6 +157,21 @@ fn a_call_that_only_a_policy_proves_is_sent_on_as_well() {
 }
 
 #[test]
+fn a_policy_of_a_caller_for_the_host_stands_before_what_answers_for_it() {
+    let mut tree = Tree::default();
+    canary(&mut tree);
+    tree.call("web", "checkout");
+    let policy = tree.policy("web.json", crate::facts::Dialect::Dotnet, Position::CallerCode, 4);
+    policy.caller = Caller::Service(reference("web"));
+    policy.callee = crate::graph::fixtures::callee("checkout");
+    let net = tree.link();
+    assert_eq!(calls(&net), ["web → checkout", "web → checkout-canary"]);
+    for to in ["checkout", "checkout-canary"] {
+        assert_eq!(net.edge("web", to).outline()[0], (Position::CallerCode, vec![vec![2]]));
+    }
+}
+
+#[test]
 fn a_proxy_that_a_call_may_not_pass_leaves_the_host_among_the_callees() {
     let mut tree = Tree::default();
     let gateway = tree.gateway("checkout-canary", 5);
