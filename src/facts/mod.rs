@@ -42,7 +42,8 @@ pub use policy::{
 pub use position::{Dialect, Position, Proxy};
 pub use route_use::{LeftOut, ObjectName, RouteUse};
 pub use service::{
-    Accept, Callee, Caller, Evidence, Host, KubeService, Mesh, Namespace, Service, ServiceRef, ServiceSource, Workload,
+    Accept, Callee, Caller, Evidence, Host, KubeService, Mesh, Namespace, PortProtocol, Service, ServiceRef,
+    ServiceSource, Workload,
 };
 pub use suppression::{Misdirected, Scope, Suppression};
 pub use time::Nanos;

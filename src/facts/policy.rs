@@ -49,6 +49,9 @@ pub struct Policy {
     pub route: Option<Route>,
     /// Only facts of the same environment, or of none, are combined (D-2).
     pub environment: Option<Arc<str>>,
+    /// Environments that have another policy in its place: a file of their own changes some of it.
+    #[serde(default)]
+    pub replaced_in: Vec<Arc<str>>,
 
     /// TOTAL tries, the first included.
     pub attempts: Sourced<Attempts>,
@@ -394,6 +397,7 @@ impl Policy {
             calls: Vec::new(),
             route: None,
             environment: None,
+            replaced_in: Vec::new(),
             attempts: default_of(Attempts::Times(1), by, "attempts"),
             count: None,
             backoff: Backoff {

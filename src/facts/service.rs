@@ -157,6 +157,9 @@ pub struct Service {
     pub max_hops: Option<Sourced<u64>>,
     /// A standing decision about its amplification.
     pub accept: Option<Accept>,
+    /// What its ports say they speak, each answer once.
+    #[serde(default)]
+    pub ports: Vec<PortProtocol>,
 }
 
 impl Service {
@@ -183,6 +186,7 @@ impl Service {
             parallel: None,
             max_hops: None,
             accept: None,
+            ports: Vec::new(),
         }
     }
 }
@@ -263,8 +267,24 @@ pub struct KubeService {
     pub span: Span,
     /// `spec.selector`; empty selects nothing.
     pub selector: Vec<(Arc<str>, Arc<str>)>,
-    /// Whether a port says it speaks gRPC (`appProtocol: grpc`, a name that starts with `grpc`).
-    pub grpc: bool,
+    /// What its ports say they speak, each answer once.
+    #[serde(default)]
+    pub ports: Vec<PortProtocol>,
+}
+
+/// What a port is declared to speak, as a mesh sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum PortProtocol {
+    /// HTTP, gRPC-Web included.
+    Http,
+    /// gRPC.
+    Grpc,
+    /// Bytes that no proxy looks into (TCP, TLS, HTTPS, a database): nothing but connections, so nothing to send again.
+    Opaque,
+    /// Nothing: the first bytes decide.
+    Unsaid,
 }
 
 /// A namespace, or anything else that proves one exists.

@@ -10,8 +10,8 @@ use super::{
     Callee, Caller, Check, Class, Classes, Confidence, Count, Counts, Date, Dialect, Enclosure, Evidence, Exhausted,
     Facts, File, FileKind, Floor, Freeze, Frozen, Hedging, Host, InCode, Ineffective, Jitter, JitterAt, KubeService,
     LeftOut, Limit, Measures, Mesh, Methods, Misdirected, Namespace, Nanos, ObjectName, Operation, Origin, PathMatch,
-    Place, Policy, PolicyId, PolicyKind, Position, Problem, Protocol, Purpose, Role, Route, RouteUse, Scope, Service,
-    ServiceRef, ServiceSource, Sourced, Suppression, Total, Unread, Upstream, Value, Why, Workload,
+    Place, Policy, PolicyId, PolicyKind, PortProtocol, Position, Problem, Protocol, Purpose, Role, Route, RouteUse,
+    Scope, Service, ServiceRef, ServiceSource, Sourced, Suppression, Total, Unread, Upstream, Value, Why, Workload,
 };
 use crate::source::Span;
 
@@ -67,7 +67,7 @@ nothing! {
     bool, u32, u64, String, Arc<str>, Cow<'static, str>,
     BackoffKind, BudgetBase, CallSource, Check, Class, Classes, Confidence, Count, Counts, Date, Dialect, Evidence,
     Exhausted, File, FileKind, Freeze, Host, JitterAt, LeftOut, Measures, Methods, Nanos, ObjectName, Operation,
-    PathMatch, Place, PolicyKind, Position, Protocol, Purpose, Role, ServiceSource, Why,
+    PathMatch, Place, PolicyKind, PortProtocol, Position, Protocol, Purpose, Role, ServiceSource, Why,
 }
 
 fields! {
@@ -76,7 +76,7 @@ fields! {
         suppressions, misdirected, unread, problems,
     }
     Policy {
-        span, name, source, dialect, notation, kind, position, inside, caller, callee, calls, route, environment, attempts,
+        span, name, source, dialect, notation, kind, position, inside, caller, callee, calls, route, environment, replaced_in, attempts,
         count, backoff, jitter, jitter_switch, attempt_timeout, attempt_timeout_flaw, connect_timeout, total, retries_on,
         names_classes, methods, idempotent, budget, breaker, hedging, reads_retry_after, observed, exhausted, other_host,
         purpose, part_of, left_out, ineffective, in_code, test_code, confidence,
@@ -104,12 +104,12 @@ fields! {
     }
     Service {
         name, namespace, environment, span, source, paths, aliases, is_proxy, owner, rate, clients, capacity, pool,
-        instances, latency, timeout, emits, parallel, max_hops, accept,
+        instances, latency, timeout, emits, parallel, max_hops, accept, ports,
     }
     ServiceRef { host, from_namespace, evidence, at }
     Accept { max_amplification, reason, until, span }
     Workload { name, namespace, environment, span, labels, mesh, replicas, images, variables }
-    KubeService { name, namespace, environment, span, selector, grpc }
+    KubeService { name, namespace, environment, span, selector, ports }
     Namespace { name, environment, span, mesh, declared }
     RouteUse { of, position, caller, hands_down, environment, span }
     Misdirected { span, message, suggestion }

@@ -62,9 +62,10 @@ pub fn inversion(system: &System, edge: EdgeIndex) -> Option<Inversion> {
 fn first_orphan(system: &System, service: NodeIndex, gives_up: Nanos) -> Option<Nanos> {
     let calls = system.net.graph.edges(service).map(|edge| edge.weight()).filter(|edge| !edge.is_async);
     calls
-        .flat_map(|edge| policies(edge).map(|id| (id, edge.protocol.unwrap_or(Protocol::Http))))
-        .filter_map(|(id, protocol)| {
-            let policy = system.facts.policy(id).filter(|policy| policy.may_retry())?;
+        .flat_map(|edge| policies(edge).map(move |id| (id, edge)))
+        .filter_map(|(id, edge)| {
+            let policy = system.facts.policy(id).filter(|policy| policy.may_retry() && edge.may_repeat(policy))?;
+            let protocol = edge.protocol.unwrap_or(Protocol::Http);
             starts(policy, Pace::Slow(protocol), Waits::Nominal)?.last().copied()
         })
         .filter(|start| *start >= gives_up)
@@ -116,7 +117,7 @@ fn goes_on(facts: &Facts, edge: &Edge) -> bool {
     let protocol = edge.protocol.unwrap_or(Protocol::Http);
     policies(edge)
         .filter_map(|id| facts.policy(id))
-        .any(|policy| repeats_slow(policy, protocol) || policy.hedging.is_some())
+        .any(|policy| repeats_slow(policy, protocol) && edge.may_repeat(policy) || policy.hedging.is_some())
 }
 
 /// The limit after which a server ends a request.

@@ -177,7 +177,7 @@ impl Tree {
             environment: None,
             span,
             selector: vec![("app".into(), app.into())],
-            grpc: false,
+            ports: Vec::new(),
         });
         self.facts.kube_services.last_mut().unwrap()
     }

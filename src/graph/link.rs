@@ -7,6 +7,7 @@
 //!
 //! Everything is linear in the facts: references go through hash maps, and policies meet edges through their callee.
 
+mod diversions;
 mod edges;
 mod identity;
 mod inference;
@@ -31,6 +32,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use super::{Edge, Membership, Net, Node, Resolved};
 use crate::facts::{Call, CallId, CallSource, Callee, Caller, Evidence, Facts, Service, ServiceRef, ServiceSource};
 use crate::source::{FileId, Span};
+use diversions::Diversions;
 use edges::{Edges, Ends};
 use identity::{Id, Identities, Known, Place};
 use inference::Likenesses;
@@ -52,7 +54,7 @@ pub fn link(facts: &Facts, environment: Option<Arc<str>>) -> Net {
     let (resolved, open) = linker.build_layers(edges, standings);
     linker.describe();
     let Linker { graph, notes, .. } = linker;
-    let in_environment = facts.policies.iter().map(|policy| scope.holds(&policy.environment)).collect();
+    let in_environment = facts.policies.iter().map(|policy| scope.has(policy)).collect();
     Net { environment, graph, open, resolved, in_environment, notes }
 }
 
@@ -70,6 +72,8 @@ struct Linker<'f> {
     ids: Vec<Id>,
     /// What names are compared with, once a name is compared.
     pub likenesses: Option<Likenesses>,
+    /// Routes that lead to others than callers name.
+    diversions: Diversions<'f>,
     /// Environment variables, once one is asked for.
     variables: Option<Variables<'f>>,
     pub notes: Vec<String>,
@@ -81,6 +85,7 @@ impl<'f> Linker<'f> {
         let mut workloads = Workloads::gather(scope, &mut names);
         let ownership = Ownership::gather(scope, &mut names);
         workloads.follow(&names);
+        names.gather_ports();
         let mut linker = Linker {
             scope,
             names,
@@ -91,6 +96,7 @@ impl<'f> Linker<'f> {
             nodes: Vec::new(),
             ids: Vec::new(),
             likenesses: None,
+            diversions: Diversions::default(),
             variables: None,
             notes: Vec::new(),
         };
@@ -120,6 +126,7 @@ impl<'f> Linker<'f> {
     }
 
     fn link_calls(&mut self) -> Edges {
+        self.gather_diversions();
         let mut ends: Vec<Ends> = Vec::with_capacity(self.scope.facts.calls.len());
         let mut named: Vec<(CallId, &Call, Id, &[Arc<str>])> = Vec::new();
         for (id, call) in self.scope.calls() {
@@ -140,14 +147,12 @@ impl<'f> Linker<'f> {
                 continue;
             }
             let evidence = call.caller.service().map_or(Evidence::Written, |caller| caller.evidence);
-            let (caller, callee) = (self.node(caller, call.span), self.node(callee, call.span));
-            ends.push(Ends { caller, callee, id, call, evidence: evidence.max(service.evidence) });
+            self.call(&mut ends, (id, call), (caller, callee), evidence.max(service.evidence));
         }
         // Names are compared with known services, so all that are written come first.
         for (id, call, caller, names) in named {
             let Some((callee, evidence)) = self.named(names, Some(caller)) else { continue };
-            let (caller, callee) = (self.node(caller, call.span), self.node(callee, call.span));
-            ends.push(Ends { caller, callee, id, call, evidence });
+            self.call(&mut ends, (id, call), (caller, callee), evidence);
         }
         let with_policy = self.scope.policies().flat_map(|(_, policy)| policy.calls.iter().copied()).collect();
         let edges = Edges::link(&mut self.graph, ends, &with_policy);
@@ -155,6 +160,22 @@ impl<'f> Linker<'f> {
             self.hint_protocol(edge);
         }
         edges
+    }
+
+    /// A call to wherever it may be sent.
+    fn call(
+        &mut self,
+        ends: &mut Vec<Ends<'f>>,
+        (id, call): (CallId, &'f Call),
+        (caller, host): (Id, Id),
+        evidence: Evidence,
+    ) {
+        let from = self.node(caller, call.span);
+        let all = self.destinations_of(call, from, host);
+        let asked = (all != [host]).then_some(host);
+        for to in all.into_iter().filter(|to| *to != caller || *to == host) {
+            ends.push(Ends { caller: from, callee: self.node(to, call.span), id, call, evidence, asked });
+        }
     }
 
     /// Where no call says what an edge is spoken in, a port of the callee may.
@@ -185,7 +206,7 @@ impl<'f> Linker<'f> {
     /// What the ports of a service say it speaks.
     pub fn spoken_by(&self, node: NodeIndex) -> Option<crate::facts::Protocol> {
         let identity = self.ids.get(node.index()).and_then(|id| self.names.get(*id));
-        identity.is_some_and(|identity| identity.speaks_grpc).then_some(crate::facts::Protocol::Grpc)
+        identity.is_some_and(|identity| identity.ports.speak_grpc).then_some(crate::facts::Protocol::Grpc)
     }
 
     /// The service that a reference means. What names no namespace is looked for in that of the object that refers, else
@@ -248,7 +269,8 @@ impl<'f> Linker<'f> {
 }
 
 /// For policies of other environments.
-const NOWHERE: Resolved = Resolved { caller: None, callee: None, inferred: false, position: None };
+const NOWHERE: Resolved =
+    Resolved { caller: None, callee: None, inferred: false, position: None, takes_nothing: false };
 
 #[cfg(test)]
 mod tests;

@@ -35,7 +35,7 @@ use std::sync::Arc;
 use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
 
 use crate::facts::{
-    CallId, CallSource, Class, Confidence, Facts, Nanos, Operation, PolicyId, Position, Protocol, Service,
+    CallId, CallSource, Class, Confidence, Facts, Nanos, Operation, Policy, PolicyId, Position, Protocol, Service,
 };
 use crate::limits::Limits;
 use crate::source::Span;
@@ -168,6 +168,20 @@ pub struct Edge {
     pub layers: Vec<Layer>,
 }
 
+impl Edge {
+    /// Whether a policy may send again what goes over it: of what has a method that the policy leaves alone, there is one
+    /// try. An RPC is a POST.
+    pub fn may_repeat(&self, policy: &Policy) -> bool {
+        let method = self.operation.as_ref().and_then(|operation| operation.method.as_deref());
+        let method = method.or_else(|| (self.protocol == Some(Protocol::Grpc)).then_some("POST"));
+        match (method, policy.methods.known()) {
+            (Some(method), Some(methods)) => methods.covers(method),
+            // What is not known may be any of them.
+            _ => true,
+        }
+    }
+}
+
 /// Everything that may retry at one position: alternatives, of which the greatest counts (D-6).
 #[derive(Clone, Debug)]
 pub struct Layer {
@@ -210,6 +224,9 @@ pub struct Resolved {
     pub inferred: bool,
     /// Where it stands after all, if it was placed: a sidecar's file that no service owns is a gateway's (D-3).
     pub position: Option<Position>,
+    /// Whether it is a route for requests where none can be told apart: all ports of its hosts are declared to be TCP, TLS
+    /// or the like.
+    pub takes_nothing: bool,
 }
 
 /// The tries of one edge for one failure class.

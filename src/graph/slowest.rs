@@ -218,7 +218,10 @@ fn through(facts: &Facts, edge: &Edge, callee: Slowest, sum: Sum, hangs: bool) -
         let of_nest = |nest: &Nest| {
             let upstream = nest.upstream.and_then(|at| facts.upstreams.get(at as usize));
             let policies = nest.policies.iter().rev().filter_map(|id| facts.policy(*id));
-            policies.fold(inner, |inner, policy| around(policy, upstream, protocol, &inner, sum))
+            policies.fold(inner, |inner, policy| {
+                let sum = if edge.may_repeat(policy) { sum } else { Sum::FirstTry };
+                around(policy, upstream, protocol, &inner, sum)
+            })
         };
         layer.alternatives.iter().map(of_nest).reduce(Ends::or).unwrap_or(inner)
     });

@@ -9,7 +9,7 @@ use super::budgets::{self, Traffic};
 use super::handover::{self, Speaker};
 use super::product::Product;
 use super::{Edge, EdgeLoad, Factor, Layer, Nest, Part};
-use crate::facts::{Attempts, Class, Classes, Facts, Limit, Policy, PolicyId, Protocol};
+use crate::facts::{Attempts, Class, Classes, Facts, Limit, Methods, Policy, PolicyId, Protocol};
 
 /// Tries up to which a policy that only time ends is counted; beyond, it counts as unbounded (D-11).
 const MOST_BY_TIME: u64 = 1000;
@@ -86,6 +86,8 @@ pub(super) struct Retry {
     about: bool,
     /// Whether it has a budget of its own.
     has_budget: bool,
+    /// Whether it leaves some methods alone.
+    is_choosy: bool,
 }
 
 impl Retry {
@@ -105,6 +107,7 @@ impl Retry {
             is_unknown: !known || copies.is_none(),
             about,
             has_budget: policy.budget.limit().is_some(),
+            is_choosy: policy.methods.known().is_some_and(|methods| *methods != Methods::Any),
         }
     }
 
@@ -173,14 +176,19 @@ impl<'a> Tries<'a> {
         let possible = handover::possible(edge.protocol.unwrap_or(Protocol::Http));
         let mut unknown: Vec<PolicyId> = policies(edge)
             .filter(|id| {
-                self.retries
-                    .get(id.0 as usize)
-                    .is_some_and(|retry| retry.is_unknown && !retry.on.and(possible).is_empty())
+                self.retries.get(id.0 as usize).is_some_and(|retry| {
+                    retry.is_unknown && !retry.on.and(possible).is_empty() && !self.leaves_alone(edge, *id, retry)
+                })
             })
             .collect();
         unknown.sort_unstable();
         unknown.dedup();
         unknown
+    }
+
+    /// Whether what goes over an edge has a method that a policy does not send again.
+    fn leaves_alone(&self, edge: &Edge, id: PolicyId, retry: &Retry) -> bool {
+        retry.is_choosy && self.facts.policy(id).is_some_and(|policy| !edge.may_repeat(policy))
     }
 
     /// Everything that may come out of an edge if its innermost party sees `class`, each with its most tries. One class
@@ -233,7 +241,7 @@ impl<'a> Tries<'a> {
         trail: &mut Vec<Step>,
     ) -> Outcome {
         let (tries, is_unknown) = retry.tries(outcome.class);
-        if tries == Amount::ONE && !is_unknown {
+        if (tries == Amount::ONE && !is_unknown) || self.leaves_alone(view.edge, id, retry) {
             return outcome;
         }
         // Policies are large and far apart in memory; most have no budget to look up.
@@ -379,3 +387,7 @@ fn merge(outcomes: &mut Vec<Outcome>, new: Outcome, any_budget: bool) {
 pub(super) fn policies(edge: &Edge) -> impl Iterator<Item = PolicyId> {
     edge.layers.iter().flat_map(|layer| &layer.alternatives).flat_map(|nest| nest.policies.iter().copied())
 }
+
+#[cfg(test)]
+#[path = "tries_tests.rs"]
+mod tests;

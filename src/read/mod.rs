@@ -78,7 +78,8 @@ pub static DIALECTS: &[&Dialect] = &[
 pub type Finish = fn(&mut Facts);
 
 /// In the order in which they run.
-pub static FINISH: &[Finish] = &[dialects::istio::finish, code::assemble::finish, code::catalogue::finish];
+pub static FINISH: &[Finish] =
+    &[dialects::istio::finish, dialects::dotnet::finish, code::assemble::finish, code::catalogue::finish];
 
 /// Settles what needs the facts of all files. To be called once, after the last file.
 pub fn finish(facts: &mut Facts) {

@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use super::summary::is_listed;
+use super::summary::{is_listed, is_replaced};
 use super::table::{Align, Table};
 use super::{Look, text};
 use crate::facts::{
@@ -38,7 +38,7 @@ fn rows<'a>(facts: &'a Facts, systems: &[System<'_>], include_tests: bool) -> Ve
     let bounds = bounds(systems);
     let mut rows: Vec<Row<'a>> = facts
         .policies()
-        .filter(|(_, policy)| is_shown(policy))
+        .filter(|(_, policy)| is_shown(policy) && !is_replaced(policy, systems))
         .map(|(id, policy)| Row {
             id,
             policy,

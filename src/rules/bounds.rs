@@ -64,7 +64,11 @@ pub(super) fn unbounded<'s>(system: &'s System<'_>, bounds: Bounds) -> Vec<Unbou
         for (nest, id, policy) in on_edge() {
             let overload =
                 policy.retries_on.known().is_some_and(|on| !on.and(Classes::OVERLOAD).and(view.possible()).is_empty());
-            if policy.may_retry() && overload && policy.kind != PolicyKind::Default && policy.position.is_request_path()
+            if policy.may_retry()
+                && view.edge.may_repeat(policy)
+                && overload
+                && policy.kind != PolicyKind::Default
+                && policy.position.is_request_path()
             {
                 retries = true;
                 found.layers.push((id, policy, view.at));

@@ -104,8 +104,13 @@ impl Fixture {
             layers: layers.collect(),
         };
         for id in policies {
-            self.resolved[id.0 as usize] =
-                Resolved { caller: Some(from), callee: Some(to), inferred: false, position: None };
+            self.resolved[id.0 as usize] = Resolved {
+                caller: Some(from),
+                callee: Some(to),
+                inferred: false,
+                position: None,
+                takes_nothing: false,
+            };
         }
         self.loads.push(EdgeLoad { class: Class::Overload, factor: self.factor(policies), unheld: None, unsent: None });
         self.graph.add_edge(from, to, edge)

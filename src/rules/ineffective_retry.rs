@@ -1,7 +1,8 @@
 //! Settings that do nothing, or that the control plane rejects. Page: `rules/ineffective-retry.md`.
 
 use super::Findings;
-use super::view::policies;
+use super::view::{idle, policies};
+use crate::facts::PolicyKind;
 use crate::graph::System;
 
 pub(super) fn check(system: &System, findings: &mut Findings) {
@@ -13,5 +14,16 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
                 draft.note("the whole object is rejected: nothing that it says is in force");
             }
         }
+    }
+    for (id, policy, ends) in idle(system).filter(|(_, policy, _)| policy.kind == PolicyKind::Config) {
+        let message = format!(
+            "Istio retries nothing here: every port of {} is declared to speak something other than plain HTTP",
+            ends.callee_or("the destination")
+        );
+        let draft = findings.report(policy.site(), message);
+        draft.about(id, policy).label("requests are not told apart on such a port".to_string()).help(
+            "if what is sent is plain HTTP, call the port so (`name: http` in the Service, `protocol: HTTP` in the \
+             ServiceEntry); if the client encrypts, nobody but the client can retry",
+        );
     }
 }

@@ -8,7 +8,7 @@ use petgraph::visit::EdgeRef as _;
 
 use super::EdgeRef;
 use crate::facts::{Classes, Nanos, Policy, PolicyId, Position, Protocol};
-use crate::graph::{Edge, EdgeLoad, EdgeTime, Nest, Node, System, deadlines, handover};
+use crate::graph::{Edge, EdgeLoad, EdgeTime, Nest, Node, Resolved, System, deadlines, handover};
 
 /// An edge and what is known of it. Edges between services and routes whose callers nobody knows look the same.
 #[derive(Clone, Copy, Debug)]
@@ -154,7 +154,12 @@ pub struct Ends<'s> {
     pub callee: Option<&'s Node>,
 }
 
-impl Ends<'_> {
+impl<'s> Ends<'s> {
+    fn of(system: &'s System<'_>, at: Resolved) -> Ends<'s> {
+        let node = |index: Option<NodeIndex>| index.and_then(|index| system.net.graph.node_weight(index));
+        Ends { caller: node(at.caller), callee: node(at.callee) }
+    }
+
     /// A call that goes through the policy, to stand behind "one" or "a": ``call from `web` to `ledger` ``.
     pub fn call(&self, policy: &Policy) -> String {
         match (self.caller, self.callee) {
@@ -171,17 +176,24 @@ impl Ends<'_> {
     }
 }
 
-/// Every policy of this environment that retries, with its ends, in order of id.
+/// Every policy of this environment that retries, with its ends, in order of id. A route for requests where none are told
+/// apart retries nothing.
 pub fn policies<'s>(system: &'s System<'_>) -> impl Iterator<Item = (PolicyId, &'s Policy, Ends<'s>)> {
+    of_environment(system)
+        .filter(|(_, policy, at)| (policy.may_retry() && !at.takes_nothing) || !policy.ineffective.is_empty())
+        .map(move |(id, policy, at)| (id, policy, Ends::of(system, at)))
+}
+
+/// Routes for requests of which none can be told apart, as [`policies`].
+pub fn idle<'s>(system: &'s System<'_>) -> impl Iterator<Item = (PolicyId, &'s Policy, Ends<'s>)> {
+    of_environment(system)
+        .filter(|(_, policy, at)| at.takes_nothing && policy.may_retry() && policy.ineffective.is_empty())
+        .map(move |(id, policy, at)| (id, policy, Ends::of(system, at)))
+}
+
+fn of_environment<'s>(system: &'s System<'_>) -> impl Iterator<Item = (PolicyId, &'s Policy, Resolved)> {
     let net = &system.net;
-    let node = |index: Option<NodeIndex>| index.and_then(|index| net.graph.node_weight(index));
-    system
-        .facts
-        .policies()
-        .filter(move |(id, _)| net.in_environment.get(id.0 as usize).copied().unwrap_or(true))
-        .filter(|(_, policy)| policy.may_retry() || !policy.ineffective.is_empty())
-        .map(move |(id, policy)| {
-            let ends = net.resolved.get(id.0 as usize).copied().unwrap_or_default();
-            (id, policy, Ends { caller: node(ends.caller), callee: node(ends.callee) })
-        })
+    let is_here = move |id: PolicyId| net.in_environment.get(id.0 as usize).copied().unwrap_or(true);
+    let at = move |id: PolicyId| net.resolved.get(id.0 as usize).copied().unwrap_or_default();
+    system.facts.policies().filter(move |(id, _)| is_here(*id)).map(move |(id, policy)| (id, policy, at(id)))
 }

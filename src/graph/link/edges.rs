@@ -1,9 +1,11 @@
 //! Calls into edges: one for each caller, callee and operation; calls from several sources unite (contracts.md D-7, D-8).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
 
+use super::identity::Id;
 use crate::facts::{Call, CallId, CallSource, Confidence, Evidence, Operation, Sourced};
 use crate::graph::{Edge, Node};
 use crate::source::FileId;
@@ -17,6 +19,8 @@ pub(super) struct Ends<'f> {
     pub call: &'f Call,
     /// How well caller and callee are known.
     pub evidence: Evidence,
+    /// The host that is asked for, where a proxy on the way decides who answers.
+    pub asked: Option<Id>,
 }
 
 /// Where calls ended up.
@@ -30,6 +34,10 @@ pub(super) struct Edges {
     further: HashMap<CallId, Vec<EdgeIndex>>,
     /// Calls whose callee is merely called like the service that they were resolved to.
     inferred: HashSet<CallId>,
+    /// The hosts that are asked for over an edge, none for the callee itself; of edges without an entry it is the callee.
+    asked: HashMap<EdgeIndex, Vec<Option<Id>>>,
+    /// Edges by who asks and for whom, where that is not the callee.
+    sent_on: HashMap<(NodeIndex, Id), Vec<EdgeIndex>>,
 }
 
 /// A call with an unknown operation is taken for each of several known ones, up to this much work; past it, it has an
@@ -52,6 +60,7 @@ impl Edges {
                 let Some(edge) = unite(&part) else { continue };
                 let edge = edges.add(graph, first.caller, first.callee, edge);
                 for end in part.counted.iter().chain(&part.joined) {
+                    edges.ask(edge, first.caller, end.asked);
                     match edges.of_call.entry(end.id) {
                         std::collections::hash_map::Entry::Vacant(slot) => {
                             slot.insert(edge);
@@ -85,6 +94,28 @@ impl Edges {
         let pair = (caller.index() as u32, callee.index() as u32);
         let (first, count) = self.pairs.get(&pair).copied().unwrap_or_default();
         (first..first + count).map(|index| EdgeIndex::new(index as usize))
+    }
+
+    /// Notes for whom an edge asks.
+    pub fn ask(&mut self, edge: EdgeIndex, caller: NodeIndex, host: Option<Id>) {
+        let asked = self.asked.entry(edge).or_default();
+        if !asked.contains(&host) {
+            asked.push(host);
+            if let Some(host) = host {
+                self.sent_on.entry((caller, host)).or_default().push(edge);
+            }
+        }
+    }
+
+    /// The hosts that are asked for over an edge, `own` for its callee.
+    pub fn asked(&self, edge: EdgeIndex, own: Option<Id>) -> impl Iterator<Item = Id> {
+        let asked = self.asked.get(&edge).map_or(&[None][..], Vec::as_slice);
+        asked.iter().filter_map(move |host| host.or(own))
+    }
+
+    /// Edges of a caller that asks for a host and is sent on.
+    pub fn sent_on(&self, caller: NodeIndex, host: Id) -> impl Iterator<Item = EdgeIndex> {
+        self.sent_on.get(&(caller, host)).into_iter().flatten().copied()
     }
 
     /// How well the services of a call are known.
@@ -265,7 +296,7 @@ fn unite(part: &Part<'_>) -> Option<Edge> {
         per_request: per_request(&part.counted),
         protocol: calls.iter().find_map(|call| call.protocol),
         operation: part.operation.clone(),
-        one_of: choice(&part.counted),
+        one_of: choice(part),
         is_async: calls.iter().any(|call| call.is_async),
         idempotent: known(|call| call.idempotent.as_ref()),
         propagates_deadline: known(|call| call.propagates_deadline.as_ref()).unwrap_or(false),
@@ -275,10 +306,23 @@ fn unite(part: &Part<'_>) -> Option<Edge> {
 }
 
 /// The group that the whole edge belongs to: none if some of its calls are outside it.
-fn choice(counted: &[Ends<'_>]) -> Option<std::sync::Arc<str>> {
-    let listed = || counted.iter().filter(|end| is_list(end.call) || end.call.one_of.is_some());
-    let group = listed().find_map(|end| end.call.one_of.clone())?;
-    listed().all(|end| end.call.one_of.as_ref() == Some(&group)).then_some(group)
+fn choice(part: &Part<'_>) -> Option<Arc<str>> {
+    let group = |end: &Ends| end.call.one_of.clone().or_else(|| Some(sent_on(end.asked?, part.operation.as_ref())));
+    let groups: Vec<Option<Arc<str>>> = part
+        .counted
+        .iter()
+        .filter(|end| is_list(end.call) || end.call.one_of.is_some() || end.asked.is_some())
+        .map(group)
+        .collect();
+    let first = groups.first()?;
+    groups.iter().all(|group| group == first).then(|| first.clone()).flatten()
+}
+
+/// The choice that a proxy makes between the destinations of a host.
+pub(super) fn sent_on(host: Id, operation: Option<&Operation>) -> Arc<str> {
+    let word = |part: fn(&Operation) -> Option<&Arc<str>>| operation.and_then(part).map_or("", |word| &**word);
+    let (method, path) = (word(|operation| operation.method.as_ref()), word(|operation| operation.path.as_ref()));
+    format!("routes to {host} {method} {path}").into()
 }
 
 /// Calls per request. Entries of one list add up, but for those that exclude one another; several lists, and several

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::scope::{Folder, Scope, declared_host};
-use crate::facts::{Host, ServiceSource};
+use crate::facts::{Host, PortProtocol, ServiceSource};
 use crate::source::{FileId, Span};
 
 /// Index of an identity in [`Identities`].
@@ -40,9 +40,41 @@ pub(super) struct Identity {
     pub known: Known,
     /// Where a Kubernetes object of this name stands.
     pub object: Option<Span>,
-    /// Whether a port of it says that it speaks gRPC.
-    pub speaks_grpc: bool,
+    /// What its ports say they speak.
+    pub ports: Ports,
     alias: Option<(ServiceSource, Option<Id>)>,
+}
+
+/// What the ports of a service say they speak, of all objects that speak of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ports {
+    is_opaque: bool,
+    is_more: bool,
+    /// Whether one of them speaks gRPC.
+    pub speak_grpc: bool,
+}
+
+impl Ports {
+    /// Whether no proxy can tell a request from the next, whatever port is called.
+    pub fn are_opaque(self) -> bool {
+        self.is_opaque && !self.is_more
+    }
+
+    fn add(&mut self, ports: &[PortProtocol]) {
+        for port in ports {
+            match port {
+                PortProtocol::Opaque => self.is_opaque = true,
+                PortProtocol::Http | PortProtocol::Grpc | PortProtocol::Unsaid => self.is_more = true,
+            }
+            self.speak_grpc |= *port == PortProtocol::Grpc;
+        }
+    }
+
+    fn join(&mut self, other: Ports) {
+        self.is_opaque |= other.is_opaque;
+        self.is_more |= other.is_more;
+        self.speak_grpc |= other.speak_grpc;
+    }
 }
 
 /// In how many namespaces a name is known.
@@ -190,7 +222,7 @@ impl Identities {
             let id = self.object(&service.name, service.namespace.as_ref());
             self.mark(id, Known::Object, Some(service.span));
             if let Some(identity) = self.all.get_mut(id as usize) {
-                identity.speaks_grpc |= service.grpc;
+                identity.ports.add(&service.ports);
             }
         }
         for workload in scope.workloads() {
@@ -205,6 +237,9 @@ impl Identities {
             let id = self.own(&declared_host(service), None);
             let known = if service.source == ServiceSource::Kubernetes { Known::Object } else { Known::Declared };
             self.mark(id, known, None);
+            if let Some(identity) = self.all.get_mut(id as usize) {
+                identity.ports.add(&service.ports);
+            }
         }
         services.sort_by_key(|service| service.source);
         for service in services {
@@ -245,6 +280,17 @@ impl Identities {
                 Some((earlier, other)) if earlier == source && other != Some(target) => Some((source, None)),
                 _ => Some((source, Some(target))),
             };
+        }
+    }
+
+    /// Gives what has another name the ports of that name, once all aliases are there.
+    pub fn gather_ports(&mut self) {
+        for id in 0..self.all.len() as Id {
+            let target = self.follow(id);
+            let ports = self.all.get(id as usize).filter(|_| target != id).map(|identity| identity.ports);
+            if let (Some(ports), Some(target)) = (ports, self.all.get_mut(target as usize)) {
+                target.ports.join(ports);
+            }
         }
     }
 
@@ -369,7 +415,7 @@ impl Identities {
                 is_whole,
                 known: Known::Referred,
                 object: None,
-                speaks_grpc: false,
+                ports: Ports::default(),
                 alias: None,
             });
         }

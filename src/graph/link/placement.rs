@@ -11,6 +11,7 @@ use petgraph::Direction;
 use petgraph::graph::{EdgeIndex, NodeIndex};
 
 use super::Linker;
+use super::diversions::is_of_mesh;
 use super::edges::Edges;
 use super::membership;
 use super::policies::{Callers, Standing, Standings};
@@ -69,8 +70,8 @@ impl<'f> Linker<'f> {
         let mut placement = Placement::default();
         self.place_known(edges, standings, &mut placement);
         let members = self.membership(standings);
-        let covered = self.place_others(standings, &members, &mut placement);
-        self.place_defaults(&members, &covered, &mut placement);
+        let covered = self.place_others(edges, standings, &members, &mut placement);
+        self.place_defaults(edges, &members, &covered, &mut placement);
         placement
     }
 
@@ -94,13 +95,18 @@ impl<'f> Linker<'f> {
                         .into_iter()
                         .flat_map(|target| edges.between(caller, target))
                         .collect();
+                    met.extend(self.id_of(callee).into_iter().flat_map(|host| edges.sent_on(caller, host)));
+                    met.sort_unstable();
+                    met.dedup();
                     if met.is_empty() {
-                        let mut edge = made_by(policy, standing);
-                        edge.one_of = self.routes_of(policy, standing);
-                        let edge = edges.add(&mut self.graph, caller, callee, edge);
-                        self.hint_protocol(edge);
-                        made.insert(edge, policy.route.as_ref().map(|route| (route.list, route.order)));
-                        met.push(edge);
+                        let (all, asked) = self.proven_by(policy, standing, caller, callee);
+                        for (callee, edge) in all {
+                            let edge = edges.add(&mut self.graph, caller, callee, edge);
+                            edges.ask(edge, caller, asked);
+                            self.hint_protocol(edge);
+                            made.insert(edge, policy.route.as_ref().map(|route| (route.list, route.order)));
+                            met.push(edge);
+                        }
                     } else if let [edge] = met.as_slice()
                         && let Some(route) = made.get_mut(edge)
                     {
@@ -163,16 +169,10 @@ impl<'f> Linker<'f> {
                 *slot = true;
             }
         };
-        // The mesh's own gateways are proxies and have none beside them, whatever their namespace is labelled.
-        let mut gateways = HashSet::new();
         for standing in &standings.list {
             if self.scope.policy(standing.policy).is_some_and(|policy| policy.dialect == Dialect::Istio) {
                 name(standing.callee);
                 standing.hosts.iter().for_each(|host| name(self.node_of(*host)));
-                if matches!(standing.position, Position::Gateway | Position::EgressGateway) {
-                    let resolved = standings.resolved.get(standing.policy.0 as usize);
-                    gateways.extend(resolved.and_then(|resolved| resolved.caller));
-                }
             }
         }
         for (_, upstream) in self.scope.upstreams().filter(|(_, upstream)| upstream.dialect == Dialect::Istio) {
@@ -237,12 +237,12 @@ impl<'f> Linker<'f> {
     /// Policies that meet edges through their callee. Gives back the edges that a route of the mesh covers.
     fn place_others(
         &mut self,
+        edges: &Edges,
         standings: &Standings,
         members: &[membership::Standing],
         placement: &mut Placement,
     ) -> HashSet<EdgeIndex> {
-        let mut candidates: Vec<Vec<Candidate>> = Vec::new();
-        candidates.resize_with(self.graph.node_count(), Vec::new);
+        let mut candidates: Vec<Vec<Candidate>> = self.graph.node_indices().map(|_| Vec::new()).collect();
         let mut waiting: Vec<Candidate> = Vec::new();
         for standing in &standings.list {
             let Some(policy) = self.scope.policy(standing.policy).filter(|policy| self.scope.is_in_force(policy))
@@ -250,10 +250,11 @@ impl<'f> Linker<'f> {
                 continue;
             };
             let Some(callee) = standing.callee.filter(|_| standing.meets_any()) else { continue };
-            for target in self.targets(standing, callee) {
-                if let Some(list) = candidates.get_mut(target.index()) {
-                    list.push(Candidate { standing, policy });
-                }
+            if self.takes_nothing(policy, standing) {
+                continue;
+            }
+            if let Some(list) = candidates.get_mut(callee.index()) {
+                list.push(Candidate { standing, policy });
             }
             waiting.push(Candidate { standing, policy });
         }
@@ -262,16 +263,21 @@ impl<'f> Linker<'f> {
         let mut covered = HashSet::new();
         let mut met: HashSet<PolicyId> = HashSet::new();
         for (target, candidates) in candidates.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
-            let edges: Vec<(EdgeIndex, NodeIndex)> = {
+            let incoming: Vec<(EdgeIndex, NodeIndex)> = {
                 use petgraph::visit::EdgeRef;
                 let incoming = self.graph.edges_directed(NodeIndex::new(target), Direction::Incoming);
                 incoming.map(|edge| (edge.id(), edge.source())).collect()
             };
             for candidate in candidates {
-                for (edge, caller) in &edges {
+                for (edge, caller) in &incoming {
                     let Some(confidence) = self.admits(candidate.policy, candidate.standing, *caller, members) else {
                         continue;
                     };
+                    let over = (edges, *edge);
+                    let is_shut = is_of_mesh(candidate.policy, candidate.standing.position) && self.is_opaque(over);
+                    if is_shut || !self.is_asked(candidate.policy, candidate.standing, over) {
+                        continue;
+                    }
                     met.insert(candidate.standing.policy);
                     if candidate.policy.dialect == Dialect::Istio
                         && candidate.standing.position == Position::ClientSidecar
@@ -308,8 +314,7 @@ impl<'f> Linker<'f> {
         members: &[membership::Standing],
     ) -> Option<Confidence> {
         // A route of the mesh whose bindings cannot be told is in no proxy outside of it either.
-        let is_of_mesh = policy.dialect == Dialect::Istio && standing.position == Position::ClientSidecar;
-        if standing.callers != Callers::Members && !is_of_mesh {
+        if standing.callers != Callers::Members && !is_of_mesh(policy, standing.position) {
             return Some(Confidence::High);
         }
         // The policy is itself the object that names the callee.
@@ -389,6 +394,7 @@ impl<'f> Linker<'f> {
     /// The built-in defaults of the mesh.
     fn place_defaults(
         &mut self,
+        edges: &Edges,
         members: &[membership::Standing],
         covered: &HashSet<EdgeIndex>,
         placement: &mut Placement,
@@ -418,6 +424,9 @@ impl<'f> Linker<'f> {
             if edge.is_async {
                 continue;
             }
+            let is_open = |node: NodeIndex| self.id_of(node).is_none_or(|id| !self.has_opaque_ports(id));
+            let inbound = inbound.filter(|_| is_open(callee));
+            let client = client.filter(|_| !self.is_opaque((edges, index)));
             let (Some(caller), Some(callee)) = (members.get(caller.index()), members.get(callee.index())) else {
                 continue;
             };
@@ -440,6 +449,7 @@ impl<'f> Linker<'f> {
         let Some(inbound) = inbound else { return };
         for (at, (callee, edge)) in placement.open.iter().enumerate() {
             if edge.protocol != Some(Protocol::Grpc)
+                && self.id_of(*callee).is_none_or(|id| !self.has_opaque_ports(id))
                 && let Some(confidence) = members.get(callee.index()).and_then(|callee| callee.as_callee())
             {
                 let slot = Slot::Open(at as u32);
@@ -468,7 +478,7 @@ fn spoken(policy: &Policy) -> Option<Protocol> {
 }
 
 /// The edge that a policy proves by itself.
-fn made_by(policy: &Policy, standing: &Standing) -> Edge {
+pub(super) fn made_by(policy: &Policy, standing: &Standing) -> Edge {
     let is_route = policy.dialect.proxy().is_some();
     Edge {
         calls: Vec::new(),

@@ -137,7 +137,9 @@ impl<'f> Linker<'f> {
                     Callers::Members | Callers::Unknown => None,
                 };
                 let inferred = own.get(&id).is_some_and(|own| own.inferred);
-                *slot = Resolved { caller, callee: standing.callee, inferred, position: Some(standing.position) };
+                let takes_nothing = self.takes_nothing(policy, &standing);
+                let position = Some(standing.position);
+                *slot = Resolved { caller, callee: standing.callee, inferred, position, takes_nothing };
             }
             standings.list.push(standing);
             for view in further.remove(&id).into_iter().flatten() {

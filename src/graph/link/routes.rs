@@ -31,6 +31,11 @@ pub(super) fn narrow<T>(items: &mut Vec<T>, route: impl Fn(&T) -> Option<&Route>
     }
 }
 
+/// Whether a route takes every call of this operation.
+pub(super) fn surely_takes(route: &Route, operation: Option<&Operation>) -> bool {
+    matches(route, operation) == Match::Surely
+}
+
 fn matches(route: &Route, operation: Option<&Operation>) -> Match {
     let method = match (&route.methods, operation.and_then(|operation| operation.method.as_deref())) {
         (Methods::Any, _) => Match::Surely,

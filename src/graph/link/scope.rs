@@ -50,11 +50,17 @@ impl<'f> Scope<'f> {
     }
 
     pub fn policies(self) -> impl Iterator<Item = (PolicyId, &'f Policy)> {
-        self.facts.policies().filter(move |(_, policy)| self.holds(&policy.environment))
+        self.facts.policies().filter(move |(_, policy)| self.has(policy))
     }
 
     pub fn policy(self, id: PolicyId) -> Option<&'f Policy> {
-        self.facts.policy(id).filter(|policy| self.holds(&policy.environment))
+        self.facts.policy(id).filter(|policy| self.has(policy))
+    }
+
+    /// Whether a policy is one of this environment, which has none of its own in its place.
+    pub fn has(self, policy: &Policy) -> bool {
+        let is_here = |environment: &Arc<str>| self.environment == Some(environment);
+        self.holds(&policy.environment) && !policy.replaced_in.iter().any(is_here)
     }
 
     pub fn upstreams(self) -> impl Iterator<Item = (u32, &'f Upstream)> {

@@ -77,6 +77,8 @@ fn merge(known: &mut Service, over: &Service) {
         parallel,
         max_hops,
         accept,
+        // Looked at with the ports of all objects of the service.
+        ports: _,
     } = over;
     known.span = *span;
     known.source = *source;

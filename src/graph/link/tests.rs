@@ -32,6 +32,23 @@ fn facts_of_two_environments_never_meet() {
 }
 
 #[test]
+fn an_environment_that_has_a_policy_of_its_own_is_without_its_bases() {
+    let mut tree = Tree::default();
+    tree.call("web", "ledger");
+    for (tries, own) in [(6, None), (2, environment("prod"))] {
+        let policy = tree.policy("web.json", crate::facts::Dialect::Dotnet, Position::CallerCode, tries);
+        policy.caller = crate::facts::Caller::Service(crate::graph::fixtures::reference("web"));
+        policy.callee = crate::graph::fixtures::callee("ledger");
+        policy.environment = own;
+    }
+    tree.facts.policies[0].replaced_in = vec!["prod".into()];
+    let prod = tree.link_in("prod");
+    assert_eq!(prod.edge("web", "ledger").outline(), [(Position::CallerCode, vec![vec![1]])]);
+    assert_eq!(prod.in_environment, [false, true]);
+    assert_eq!(tree.link_in("dev").edge("web", "ledger").outline(), [(Position::CallerCode, vec![vec![0]])]);
+}
+
+#[test]
 fn namespaces_of_another_environment_do_not_make_a_name_ambiguous() {
     let mut tree = Tree::default();
     for (name, space) in [("dev", "shop-dev"), ("prod", "shop-prod")] {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::istio;
-use crate::facts::{Facts, KubeService, Namespace, ServiceRef, Sourced, Workload};
+use crate::facts::{Facts, KubeService, Namespace, PortProtocol, ServiceRef, Sourced, Workload};
 use crate::read::data::tree::Node;
 use crate::read::data::value::{self, hole};
 use crate::read::{Context, Dialect};
@@ -147,17 +147,54 @@ fn read_service(document: Node<'_>, metadata: Metadata, facts: &mut Facts) {
         environment: None,
         span: metadata.span,
         selector: labels(document.at(&["spec", "selector"])),
-        grpc: ports.is_some_and(|ports| ports.items().any(speaks_grpc)),
+        ports: distinct(ports.into_iter().flat_map(Node::items).map(port_protocol)),
     });
 }
 
-/// `appProtocol: grpc`, or a name `grpc` or `grpc-…`. gRPC-Web is HTTP to whoever retries it.
-fn speaks_grpc(port: Node<'_>) -> bool {
-    if let Some(protocol) = text_of(port, "appProtocol") {
-        return protocol.eq_ignore_ascii_case("grpc") || protocol == "kubernetes.io/grpc";
+/// What a port speaks as Istio picks it: by `appProtocol`, else by the name up to its first hyphen. Kubernetes' own `protocol`
+/// is TCP for everything, and only tells datagrams.
+fn port_protocol(port: Node<'_>) -> PortProtocol {
+    if text_of(port, "protocol").is_some_and(|protocol| protocol == "UDP" || protocol == "SCTP") {
+        return PortProtocol::Opaque;
     }
-    text_of(port, "name")
-        .is_some_and(|name| name == "grpc" || (name.starts_with("grpc-") && !name.starts_with("grpc-web")))
+    let said = |key: &str| port.get(key).filter(|node| !node.is_null());
+    let word = said("appProtocol").or_else(|| said("name")).and_then(plain).unwrap_or_default();
+    let is_grpc_web = word.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("grpc-web"));
+    let word = match word {
+        "kubernetes.io/h2c" | "kubernetes.io/ws" => "http",
+        "kubernetes.io/wss" => "https",
+        "kubernetes.io/grpc" => "grpc",
+        _ if is_grpc_web => "grpc-web",
+        word => word.split('-').next().unwrap_or_default(),
+    };
+    match protocol_of(word) {
+        // Where the server speaks first, there is nothing to go by: mail, DNS, MySQL, MongoDB.
+        PortProtocol::Unsaid if matches!(text_of(port, "port"), Some("25" | "53" | "3306" | "27017")) => {
+            PortProtocol::Opaque
+        }
+        protocol => protocol,
+    }
+}
+
+/// What a word of Istio's says that a port speaks.
+pub(super) fn protocol_of(word: &str) -> PortProtocol {
+    match word.to_ascii_lowercase().as_str() {
+        "http" | "http2" | "grpc-web" => PortProtocol::Http,
+        "grpc" => PortProtocol::Grpc,
+        "tcp" | "tls" | "https" | "udp" | "mongo" | "mysql" | "redis" => PortProtocol::Opaque,
+        _ => PortProtocol::Unsaid,
+    }
+}
+
+/// Each answer once.
+pub(super) fn distinct(ports: impl Iterator<Item = PortProtocol>) -> Vec<PortProtocol> {
+    let mut all = Vec::new();
+    for port in ports {
+        if !all.contains(&port) {
+            all.push(port);
+        }
+    }
+    all
 }
 
 fn read_workload(document: Node<'_>, path: &[&str], metadata: Metadata, context: &Context<'_>, facts: &mut Facts) {

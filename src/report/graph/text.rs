@@ -1,7 +1,7 @@
 //! `graph --format text`: services from the roots on, then calls with the parties that retry on them.
 
 use super::{Shown, View, how_sure};
-use crate::facts::{Class, Facts, Policy, PolicyKind, words};
+use crate::facts::{Class, Facts, Methods, Policy, PolicyKind, words};
 use crate::graph::amount::Amount;
 use crate::graph::paths::{BestPaths, By};
 use crate::graph::{Hop, Layer, Path, System};
@@ -178,5 +178,10 @@ fn policy_in_words(policy: &Policy) -> String {
         let requests = policy.most_requests().map_or_else(String::new, |n| format!(" (×{})", words::grouped(n.into())));
         format!(" {hedged}{requests}")
     });
-    format!("{}{hedged}, {}{default}", text::line(&tries), text::line(&policy.source))
+    let methods = match policy.methods.known() {
+        Some(Methods::Only(methods)) => format!(" of {}", methods.join(", ")),
+        Some(Methods::Idempotent) => " of idempotent methods".into(),
+        Some(Methods::Any) | None => String::new(),
+    };
+    format!("{}{hedged}, {}{default}", text::line(&(tries + &methods)), text::line(&policy.source))
 }

@@ -36,7 +36,7 @@ pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], find
         unread: looked.unread.clone(),
         services: services.len(),
         calls: calls.len(),
-        policies: facts.policies.iter().filter(|policy| is_listed(policy)).count(),
+        policies: facts.policies.iter().filter(|policy| is_listed(policy) && !is_replaced(policy, systems)).count(),
         without_retries: facts.policies.iter().filter(|policy| is_time_limit(policy)).count(),
         coverage: Coverage {
             calls_known: count(State::Known),
@@ -72,6 +72,13 @@ fn is_time_limit(policy: &Policy) -> bool {
 /// Whether a policy is one that `policies` lists: it retries, and not in test code.
 pub fn is_listed(policy: &Policy) -> bool {
     policy.kind != PolicyKind::TimeLimit && !policy.test_code
+}
+
+/// Whether every environment has a policy of its own in place of one.
+pub fn is_replaced(policy: &Policy, systems: &[System<'_>]) -> bool {
+    let replaces =
+        |system: &System<'_>| system.net.environment.as_ref().is_some_and(|it| policy.replaced_in.contains(it));
+    !policy.replaced_in.is_empty() && systems.iter().all(replaces)
 }
 
 /// The policies on a call that say something about retrying, outermost position first; mere time limits are none.
@@ -116,6 +123,7 @@ fn unknown_callees(facts: &Facts, systems: &[System<'_>]) -> usize {
         .policies()
         .filter(|(id, policy)| {
             is_listed(policy)
+                && !is_replaced(policy, systems)
                 && policy.kind != PolicyKind::Default
                 && policy.purpose != Purpose::Local
                 && policy.may_retry()

@@ -206,7 +206,7 @@ fn kubernetes_objects_are_no_nodes_until_something_refers_to_them() {
 #[test]
 fn a_port_says_that_a_service_speaks_grpc_where_no_call_does() {
     let mut tree = Tree::default();
-    tree.kube_service("ledger", "ledger").grpc = true;
+    tree.kube_service("ledger", "ledger").ports = vec![crate::facts::PortProtocol::Grpc];
     tree.call("web", "ledger");
     tree.call("cart", "ledger").protocol = Some(crate::facts::Protocol::Http);
     let net = tree.link();

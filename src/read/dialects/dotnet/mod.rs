@@ -6,6 +6,7 @@
 //! Source: dotnet/extensions `Microsoft.Extensions.Http.Resilience`, App-vNext/Polly `Polly.Core` (2026-08).
 
 mod options;
+mod overlay;
 mod pipeline;
 mod sections;
 #[cfg(test)]
@@ -14,6 +15,8 @@ mod tests;
 use crate::facts::{Callee, Evidence, Facts, Host, ServiceRef, Why};
 use crate::read::Context;
 use crate::read::data::tree::Node;
+pub use overlay::finish;
+use overlay::is_overlay;
 use sections::{At, Sections};
 
 /// The reader of .NET resilience settings. The words hold for every spelling of a key that is in use: .NET ignores case.
@@ -122,12 +125,6 @@ fn classify(sections: &Sections<'_>, at: At) -> Option<Kind> {
     } else {
         Some(Kind::HttpRetry)
     }
-}
-
-/// Whether a file only changes what `appsettings.json` says: then what it leaves out is written there, perhaps.
-fn is_overlay(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-    name.strip_prefix("appsettings.").is_some_and(|rest| rest.contains('.'))
 }
 
 /// Keys that say what a section is and not whose.

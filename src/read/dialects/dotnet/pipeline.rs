@@ -13,6 +13,9 @@ use crate::source::Span;
 /// `int.MaxValue`: as a count of retries it means without end.
 const ENDLESS: u64 = 2_147_483_647;
 
+/// Why jitter is unknown where it is switched on in a file that leaves the growth of delays to another one.
+pub(super) const GROWTH_ELSEWHERE: &str = "how delays grow is left to appsettings.json or to the default";
+
 /// What the HTTP handlers retry unless code says otherwise: any 5xx, 408, 429, lost connections, attempts that timed out.
 const TRANSIENT: Classes = Classes::of(&[
     Class::Connect,
@@ -180,9 +183,12 @@ fn boolean(text: &str) -> Option<bool> {
 
 /// Jitter by the kind of growth: decorrelated on an exponential, a quarter to either side on the others; the largest delay
 /// holds for what comes out.
-fn jitter(switch: Sourced<bool>, kind: &Sourced<BackoffKind>) -> Sourced<Jitter> {
+pub(super) fn jitter(switch: Sourced<bool>, kind: &Sourced<BackoffKind>) -> Sourced<Jitter> {
     if switch.known() == Some(&true) && kind.known().is_none() {
-        let why = kind.why().cloned().unwrap_or(Why::Other("the growth of the delays is not known".into()));
+        let why = match kind.why() {
+            Some(Why::Other(_)) | None => Why::Other(GROWTH_ELSEWHERE.into()),
+            Some(why) => why.clone(),
+        };
         let span = kind.span();
         return span.map_or(switch.map(|_| Jitter::DECORRELATED), |span| Sourced::unknown(why, span));
     }

@@ -27,6 +27,8 @@ struct VirtualService {
     object: Metadata,
     /// What callers ask for.
     hosts: Vec<ServiceRef>,
+    /// Whether a destination's own name may be among them, although it is not written.
+    has_patterns: bool,
     bindings: Vec<Binding>,
     /// Only callers here see it (`exportTo`).
     exported_to: Option<Arc<str>>,
@@ -55,6 +57,7 @@ pub(super) fn read(document: Node<'_>, object: Metadata, context: &Context<'_>, 
     };
     let service = VirtualService {
         hosts: host::services(spec.get("hosts"), &object),
+        has_patterns: spec.get("hosts").is_some_and(|hosts| hosts.items().any(may_be_any_service)),
         bindings: route_match::bindings(spec.get("gateways"), &object).unwrap_or_else(|| vec![Binding::Mesh]),
         exported_to: exported_to(spec, &object),
         is_part: spec.get("hosts").is_none_or(Node::is_null),
@@ -181,7 +184,11 @@ impl VirtualService {
                     protocol: None,
                 });
                 policy.callee = match destination {
-                    Ok(service) => Callee::Service { service: service.clone(), hosts: self.hosts.clone() },
+                    Ok(service) => {
+                        let own = self.has_patterns.then(|| service.clone());
+                        let hosts = self.hosts.iter().cloned().chain(own.filter(|_| !self.hosts.is_empty())).collect();
+                        Callee::Service { service: service.clone(), hosts }
+                    }
                     Err(why) => Callee::Unknown(why.clone()),
                 };
                 if let (Caller::Service(gateway), Ok(callee)) = (&policy.caller, destination) {
@@ -316,6 +323,12 @@ impl VirtualService {
             _ => caller.clone(),
         }
     }
+}
+
+/// Whether a host may be the name of any service of the cluster: `*`, `*.local`, or what a template decides.
+fn may_be_any_service(host: Node<'_>) -> bool {
+    let is_wide = |text: &str| text == "*" || (text.starts_with("*.") && text.ends_with(".local"));
+    value::hole(host).is_some() || host.text().is_some_and(is_wide)
 }
 
 fn object_name(name: Arc<str>, namespace: Option<Arc<str>>) -> ObjectName {

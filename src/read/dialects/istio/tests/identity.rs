@@ -1,7 +1,7 @@
 //! Which documents are read at all, and what they say about services, namespaces and the mesh.
 
 use super::*;
-use crate::facts::ServiceSource;
+use crate::facts::{PortProtocol, ServiceSource};
 
 #[test]
 fn what_merely_looks_like_istio_is_not_read() {
@@ -164,7 +164,8 @@ fn pods_of_jobs_lie_deeper() {
 }
 
 #[test]
-fn services_select_and_hint_at_grpc() {
+fn services_select_and_say_what_their_ports_speak() {
+    use PortProtocol::{Grpc, Http, Opaque, Unsaid};
     let service = |ports: &str| {
         let text = format!(
             "apiVersion: v1\nkind: Service\nmetadata: {{ name: ledger, namespace: bank }}\nspec: {{ selector: {{ app: ledger }}, ports: [{ports}] }}\n"
@@ -173,18 +174,55 @@ fn services_select_and_hint_at_grpc() {
     };
     let read = service("{ name: grpc-pay, port: 1 }");
     assert_eq!(
-        (&*read.name, read.namespace.as_deref(), read.selector, read.grpc),
-        ("ledger", Some("bank"), vec![("app".into(), "ledger".into())], true)
+        (&*read.name, read.namespace.as_deref(), read.selector, read.ports),
+        ("ledger", Some("bank"), vec![("app".into(), "ledger".into())], vec![Grpc])
     );
-    assert!(service("{ name: x, appProtocol: grpc, port: 1 }").grpc);
-    for http in [
-        "{ name: http, port: 1 }",
-        "{ name: grpc-web, port: 1 }",
-        "{ name: grpcx, port: 1 }",
-        "{ name: grpc, appProtocol: http, port: 1 }",
+    for (port, speaks) in [
+        ("{ name: x, appProtocol: grpc, port: 1 }", Grpc),
+        ("{ name: x, appProtocol: kubernetes.io/grpc, port: 1 }", Grpc),
+        ("{ name: http, port: 1 }", Http),
+        ("{ name: http2-web, port: 1 }", Http),
+        ("{ name: grpc-web, port: 1 }", Http),
+        ("{ name: grpc, appProtocol: http, port: 1 }", Http),
+        ("{ name: tcp, appProtocol: kubernetes.io/h2c, port: 1 }", Http),
+        // Kubernetes' own protocol is TCP for HTTP as well.
+        ("{ name: http, protocol: TCP, port: 5432 }", Http),
+        ("{ name: https, port: 443 }", Opaque),
+        ("{ name: tcp-postgres, port: 5432 }", Opaque),
+        ("{ name: http, appProtocol: tcp, port: 80 }", Opaque),
+        ("{ name: TLS-passthrough, port: 443 }", Opaque),
+        ("{ name: redis, port: 6379 }", Opaque),
+        ("{ name: mongo, port: 1 }", Opaque),
+        ("{ name: http, protocol: UDP, port: 53 }", Opaque),
+        // The server speaks first: nothing can be detected.
+        ("{ name: db, port: 3306 }", Opaque),
+        ("{ name: http, port: 3306 }", Http),
+        ("{ name: grpcx, port: 1 }", Unsaid),
+        ("{ name: httpx, port: 1 }", Unsaid),
+        ("{ name: web-http, port: 1 }", Unsaid),
+        ("{ port: 443 }", Unsaid),
+        ("{ name: \"{{ .Values.port }}\", port: 443 }", Unsaid),
     ] {
-        assert!(!service(http).grpc, "{http}");
+        assert_eq!(service(port).ports, [speaks], "{port}");
     }
+    assert_eq!(service("{ name: tcp-a }, { name: tls-b }, { name: http }").ports, [Opaque, Http]);
+}
+
+#[test]
+fn service_entries_say_what_their_ports_speak_in_the_protocol_alone() {
+    use PortProtocol::{Http, Opaque, Unsaid};
+    let entry = |ports: &str| {
+        let text = format!(
+            "apiVersion: networking.istio.io/v1\nkind: ServiceEntry\nmetadata: {{ name: stripe }}\nspec: {{ hosts: [api.stripe.com], ports: [{ports}] }}\n"
+        );
+        facts(&text).services[0].ports.clone()
+    };
+    assert_eq!(entry("{ number: 443, name: tls, protocol: TLS }"), [Opaque]);
+    assert_eq!(entry("{ number: 443, name: http, protocol: HTTPS }"), [Opaque]);
+    assert_eq!(entry("{ number: 80, name: tcp, protocol: HTTP }"), [Http]);
+    assert_eq!(entry("{ number: 80, name: http }"), [Unsaid]);
+    assert_eq!(entry("{ number: 443, protocol: TLS }, { number: 80, protocol: HTTP }"), [Opaque, Http]);
+    assert_eq!(entry(""), []);
 }
 
 #[test]

@@ -23,6 +23,20 @@ fn routes(facts: &Facts) -> Vec<(Methods, PathMatch, bool)> {
 }
 
 #[test]
+fn a_host_that_may_be_any_service_may_be_the_destination_itself() {
+    let route = "http:\n- route: [{ destination: { host: ledger } }]";
+    let hosts = |hosts: &str| callee(&with(&format!("hosts: {hosts}\n{route}")).policies[0]).1;
+    let (books, ledger) = (service("books", Some("web")), service("ledger", Some("web")));
+    assert_eq!(hosts("[books]"), std::slice::from_ref(&books));
+    for wide in ["'*'", "'*.bank.svc.cluster.local'", "'{{ .Values.host }}'"] {
+        assert_eq!(hosts(&format!("[books, {wide}]")), [books.clone(), ledger.clone()], "{wide}");
+    }
+    assert_eq!(hosts("[books, '*.example.com', 10.0.0.1]"), [books]);
+    // Without any other name it is the destination's alone.
+    assert_eq!(hosts("['*']"), []);
+}
+
+#[test]
 fn short_hosts_lie_in_the_namespace_of_the_object() {
     let facts = with(
         "hosts: [ledger, ledger.bank.svc.cluster.local, '*.example.com', shop.example.com]\nhttp:\n\
