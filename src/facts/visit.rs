@@ -207,7 +207,7 @@ impl Visit for Caller {
     fn visit(&mut self, visitor: &mut impl Visitor) {
         match self {
             Caller::Service(service) => service.visit(visitor),
-            Caller::ByPath | Caller::Members { namespace: _, labels: _ } | Caller::Unknown(_) => {}
+            Caller::ByPath | Caller::Beside | Caller::Members { namespace: _, labels: _ } | Caller::Unknown(_) => {}
         }
     }
 }

@@ -90,7 +90,7 @@ fn resolved(
 fn caller(id: PolicyId, policy: &Policy, systems: &[System<'_>]) -> Option<String> {
     resolved(id, systems, |resolved| resolved.caller).or_else(|| match &policy.caller {
         Caller::Service(service) => Some(service.host.display()),
-        Caller::ByPath | Caller::Members { .. } | Caller::Unknown(_) => None,
+        Caller::ByPath | Caller::Beside | Caller::Members { .. } | Caller::Unknown(_) => None,
     })
 }
 

@@ -39,6 +39,8 @@ pub(super) struct Placed {
     pub site: Option<Span>,
     /// Whether it is one of so many that routes are not told apart.
     pub is_sample: bool,
+    /// Whether its standing here is inferred.
+    pub is_inferred: bool,
 }
 
 /// Everything placed, and the open edges.
@@ -249,8 +251,10 @@ impl<'f> Linker<'f> {
             else {
                 continue;
             };
-            let Some(callee) = standing.callee.filter(|_| standing.meets_any()) else { continue };
-            for target in self.targets(standing, callee) {
+            // What is one unknown service's alone meets nobody's edges and has an open one all the same.
+            let is_route = standing.meets_any() || standing.callers == Callers::Beside;
+            let Some(callee) = standing.callee.filter(|_| is_route) else { continue };
+            for target in self.targets(standing, callee).into_iter().filter(|_| standing.meets_any()) {
                 if let Some(list) = candidates.get_mut(target.index()) {
                     list.push(Candidate { standing, policy });
                 }
@@ -279,8 +283,9 @@ impl<'f> Linker<'f> {
                         covered.insert(*edge);
                     }
                     let placed = Placed::new(Slot::Edge(*edge), candidate.standing);
+                    let is_inferred = placed.is_inferred || confidence < Confidence::High;
                     let confidence = placed.confidence.min(confidence);
-                    placement.placed.push(Placed { confidence, is_sample: is_crowded, ..placed });
+                    placement.placed.push(Placed { confidence, is_sample: is_crowded, is_inferred, ..placed });
                 }
             }
         }
@@ -310,7 +315,10 @@ impl<'f> Linker<'f> {
         // A route of the mesh whose bindings cannot be told is in no proxy outside of it either.
         let is_of_mesh = policy.dialect == Dialect::Istio && standing.position == Position::ClientSidecar;
         if standing.callers != Callers::Members && !is_of_mesh {
-            return Some(Confidence::High);
+            // What stands before its callee takes every request; that callers come through a gateway which none of them
+            // names is inferred.
+            let is_at_callee = standing.position >= Position::ServerSidecar;
+            return Some(if is_at_callee { Confidence::High } else { Confidence::Medium });
         }
         // The policy is itself the object that names the callee.
         let confidence = members.get(caller.index())?.as_caller(true)?;
@@ -407,6 +415,7 @@ impl<'f> Linker<'f> {
             confidence: confidence.min(fact.confidence),
             site: Some(site),
             is_sample: false,
+            is_inferred: confidence < Confidence::High,
         };
         for index in self.graph.edge_indices() {
             let (Some((caller, callee)), Some(edge)) =
@@ -458,6 +467,7 @@ impl Placed {
             confidence: standing.confidence,
             site: None,
             is_sample: false,
+            is_inferred: standing.is_inferred,
         }
     }
 }
@@ -483,6 +493,7 @@ fn made_by(policy: &Policy, standing: &Standing) -> Edge {
         propagates_deadline: false,
         confidence: standing.confidence,
         layers: Vec::new(),
+        unclaimed: Vec::new(),
     }
 }
 

@@ -98,7 +98,9 @@ fn alike(one: &RouteUse, other: &RouteUse) -> bool {
         (Caller::Service(one), Caller::Service(other)) => {
             (&one.host, &one.from_namespace) == (&other.host, &other.from_namespace)
         }
-        (Caller::ByPath, Caller::ByPath) | (Caller::Unknown(_), Caller::Unknown(_)) => one.span.file == other.span.file,
+        (Caller::ByPath, Caller::ByPath)
+        | (Caller::Beside, Caller::Beside)
+        | (Caller::Unknown(_), Caller::Unknown(_)) => one.span.file == other.span.file,
         (one, other) => one == other,
     };
     are_same && one.position == other.position

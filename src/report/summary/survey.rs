@@ -39,9 +39,11 @@ pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], find
         without_retries: facts.policies.iter().filter(|policy| is_time_limit(policy)).count(),
         coverage: Coverage {
             calls_known: count(State::Known),
+            calls_inferred: count(State::Inferred),
             calls_with_unknown_factor: count(State::UnknownFactor),
             calls_without_policy: count(State::NoPolicy),
             unknown_callees: unknown_callees(facts, systems),
+            unknown_callers: unknown_callers(facts, systems),
         },
         worst_path: worst_path(systems),
         slowest_answer: slowest(systems),
@@ -84,7 +86,15 @@ pub fn policies_of<'a>(edge: &'a Edge, facts: &'a Facts) -> impl Iterator<Item =
 enum State {
     NoPolicy,
     Known,
+    Inferred,
     UnknownFactor,
+}
+
+/// Whether something that may retry stands on a call by inference only.
+fn rests_on_inference(edge: &Edge, facts: &Facts) -> bool {
+    let nests = edge.layers.iter().flat_map(|layer| &layer.alternatives).filter(|nest| nest.is_inferred);
+    let mut policies = nests.flat_map(|nest| &nest.policies).filter_map(|id| facts.policy(*id));
+    policies.any(Policy::may_retry)
 }
 
 /// Every call once, however many environments it belongs to.
@@ -97,6 +107,8 @@ fn calls<'a>(systems: &'a [System<'_>]) -> BTreeMap<(&'a str, &'a str, crate::so
             let load = system.amplification.edges.get(edge.id().index());
             let state = if load.is_some_and(|load| !load.factor.unknown.is_empty()) {
                 State::UnknownFactor
+            } else if rests_on_inference(edge.weight(), system.facts) {
+                State::Inferred
             } else if policies_of(edge.weight(), system.facts).next().is_some() {
                 State::Known
             } else {
@@ -123,6 +135,23 @@ fn unknown_callees(facts: &Facts, systems: &[System<'_>]) -> usize {
                 })
         })
         .count()
+}
+
+/// Policies that retry calls to a known service and whose caller no environment could tell; those that stand around one
+/// another are one.
+fn unknown_callers(facts: &Facts, systems: &[System<'_>]) -> usize {
+    let nobodys = systems.iter().flat_map(|system| system.net.unclaimed.iter().copied());
+    let mut nobodys: BTreeSet<PolicyId> = nobodys.collect();
+    let is_known = |id: &PolicyId| {
+        let ends = |system: &System<'_>| system.net.resolved.get(id.0 as usize).and_then(|ends| ends.caller);
+        systems.iter().any(|system| ends(system).is_some())
+    };
+    nobodys.retain(|id| facts.policy(*id).is_some_and(is_listed) && !is_known(id));
+    let stands_alone = |id: &&PolicyId| {
+        let inside = facts.policy(**id).and_then(|policy| policy.inside);
+        inside.is_none_or(|outer| !nobodys.contains(&outer))
+    };
+    nobodys.iter().filter(stands_alone).count()
 }
 
 /// The path to the service with the greatest product; of equals the first by name.
@@ -237,8 +266,9 @@ fn ends(system: &System<'_>, edge: EdgeIndex) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{FileKind, Nanos};
+    use crate::facts::{Caller, Dialect, FileKind, Nanos, Position};
     use crate::graph::amount::Amount;
+    use crate::graph::fixtures::{Tree, callee, reference};
     use crate::graph::link::{environments, link};
     use crate::limits::Limits;
     use crate::read::{ReadSettings, read_file};
@@ -263,7 +293,7 @@ mod tests {
         assert_eq!((summary.services, summary.calls, summary.policies), (5, 4, 2));
         assert_eq!(
             summary.coverage,
-            Coverage { calls_known: 1, calls_with_unknown_factor: 1, calls_without_policy: 2, unknown_callees: 0 }
+            Coverage { calls_known: 1, calls_with_unknown_factor: 1, calls_without_policy: 2, ..Coverage::default() }
         );
     }
 
@@ -271,6 +301,48 @@ mod tests {
     fn a_retried_call_to_nobody_known_is_counted_apart() {
         let summary = summary("job:\n  retry:\n    attempts: 3\n    backoff: 1s\n");
         assert_eq!((summary.calls, summary.policies), (0, summary.coverage.unknown_callees));
+    }
+
+    #[test]
+    fn a_call_that_somebody_unknown_retries_is_not_without_a_policy() {
+        let mut tree = Tree::default();
+        tree.call("cart", "stock");
+        tree.call("cart", "audit");
+        for (at, to) in ["stock", "ledger"].into_iter().enumerate() {
+            let policy = tree.policy("appsettings.json", Dialect::Dotnet, Position::CallerCode, 4);
+            policy.callee = callee(to);
+            // A loop around a client's retries is one retried call.
+            policy.inside = (at == 0).then_some(PolicyId(2));
+        }
+        tree.policy("appsettings.json", Dialect::Dotnet, Position::CallerCode, 2).callee = callee("stock");
+        let limits = Limits::default();
+        let systems = [System::new(&tree.facts, &limits, link(&tree.facts, None))];
+        let summary = survey(&tree.facts, &scan::Counts::default(), &systems, Counts::default());
+        let coverage = Coverage {
+            calls_with_unknown_factor: 1,
+            calls_without_policy: 1,
+            unknown_callers: 2,
+            ..Coverage::default()
+        };
+        assert_eq!(summary.coverage, coverage);
+        let said = "2 calls: 1 with an unknown factor, 1 without any policy; 2 retried calls have unknown callers and are in no \
+                    number above: `paths` under [services.NAME] in retrylint.toml says whose they are";
+        assert_eq!(summary.lines(None)[1], said);
+    }
+
+    #[test]
+    fn a_call_whose_gateway_is_inferred_is_not_called_known() {
+        let mut tree = Tree::default();
+        tree.call("cart", "stock");
+        tree.sidecar("deploy/envoy.yaml", "stock", 3);
+        tree.call("cart", "audit");
+        tree.policy("all.yaml", Dialect::Manifest, Position::CallerCode, 2).callee = callee("audit");
+        tree.facts.policies[1].caller = Caller::Service(reference("cart"));
+        let limits = Limits::default();
+        let systems = [System::new(&tree.facts, &limits, link(&tree.facts, None))];
+        let summary = survey(&tree.facts, &scan::Counts::default(), &systems, Counts::default());
+        assert_eq!(summary.coverage, Coverage { calls_known: 1, calls_inferred: 1, ..Coverage::default() });
+        assert_eq!(summary.lines(None)[2], "2 calls: 1 with every factor known, 1 with an inferred one");
     }
 
     #[test]
