@@ -111,7 +111,7 @@ fields! {
     Workload { name, namespace, environment, span, labels, mesh, replicas, images, variables }
     KubeService { name, namespace, environment, span, selector, grpc }
     Namespace { name, environment, span, mesh, declared }
-    RouteUse { of, position, caller, hands_down, environment, span }
+    RouteUse { of, position, caller, hands_down, whole, environment, span }
     Misdirected { span, message, suggestion }
     Unread { kind, span }
     Problem { span, message, partial, recognised, template }

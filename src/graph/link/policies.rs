@@ -162,7 +162,10 @@ impl<'f> Linker<'f> {
     fn views(&mut self, uses: &Uses<'f>, policy: &Policy, edges: &Edges) -> Vec<Own> {
         let mut views = Vec::new();
         for (index, one) in uses.of(self, policy) {
-            let own = self.stated(policy, (&one.caller, one.span.file));
+            let mut own = self.stated(policy, (&one.caller, one.span.file));
+            let place = Place { file: Some(one.span.file), caller: own.caller };
+            let names = one.whole.iter().flatten().map(|host| self.id(host, place, own.caller));
+            own.hosts.extend(names);
             views.push(Own { position: one.position, used: Some(index), ..own });
         }
         if views.is_empty() {

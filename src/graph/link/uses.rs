@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Linker;
 use super::policies::Standing;
 use super::scope::{Folder, Scope};
-use crate::facts::{Caller, Dialect, ObjectName, Policy, RouteUse};
+use crate::facts::{Caller, Dialect, Host, ObjectName, Policy, RouteUse};
 
 /// More kinds of callers than this are not told apart for one object.
 const MOST: usize = 32;
@@ -103,7 +103,12 @@ fn alike(one: &RouteUse, other: &RouteUse) -> bool {
         | (Caller::Unknown(_), Caller::Unknown(_)) => one.span.file == other.span.file,
         (one, other) => one == other,
     };
-    are_same && one.position == other.position
+    are_same && one.position == other.position && names(one).eq(names(other))
+}
+
+/// By what callers reach the object itself, wherever that is written.
+fn names(one: &RouteUse) -> impl Iterator<Item = &Host> {
+    one.whole.iter().flatten().map(|service| &service.host)
 }
 
 impl Linker<'_> {

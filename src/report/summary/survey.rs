@@ -9,7 +9,7 @@ use super::{Coverage, Extra, Slowest, Step, Summary, WorstPath};
 use crate::facts::{Facts, Policy, PolicyId, PolicyKind, Purpose, Role, words};
 use crate::graph::amount::Amount;
 use crate::graph::paths::k_best;
-use crate::graph::{Edge, System};
+use crate::graph::{Edge, Factor, Part, System};
 use crate::report::Counts;
 use crate::scan;
 use crate::source::FileId;
@@ -90,11 +90,14 @@ enum State {
     UnknownFactor,
 }
 
-/// Whether something that may retry stands on a call by inference only.
-fn rests_on_inference(edge: &Edge, facts: &Facts) -> bool {
-    let nests = edge.layers.iter().flat_map(|layer| &layer.alternatives).filter(|nest| nest.is_inferred);
-    let mut policies = nests.flat_map(|nest| &nest.policies).filter_map(|id| facts.policy(*id));
-    policies.any(Policy::may_retry)
+/// Whether something that multiplies stands on a call by inference only.
+fn rests_on_inference(edge: &Edge, factor: &Factor) -> bool {
+    let is_inferred = |part: &Part| {
+        let mut nests =
+            edge.layers.iter().filter(|layer| layer.position == part.position).flat_map(|it| &it.alternatives);
+        nests.any(|nest| nest.is_inferred && nest.policies.contains(&part.policy))
+    };
+    factor.multiplying().any(is_inferred)
 }
 
 /// Every call once, however many environments it belongs to.
@@ -107,7 +110,7 @@ fn calls<'a>(systems: &'a [System<'_>]) -> BTreeMap<(&'a str, &'a str, crate::so
             let load = system.amplification.edges.get(edge.id().index());
             let state = if load.is_some_and(|load| !load.factor.unknown.is_empty()) {
                 State::UnknownFactor
-            } else if rests_on_inference(edge.weight(), system.facts) {
+            } else if load.is_some_and(|load| rests_on_inference(edge.weight(), &load.factor)) {
                 State::Inferred
             } else if policies_of(edge.weight(), system.facts).next().is_some() {
                 State::Known

@@ -57,7 +57,7 @@ impl Identity {
     pub fn uses(&self, name: Node<'_>, is_local: bool) -> Option<RouteUse> {
         let of = name.text().filter(|_| proto::hole(name).is_none()).and_then(route_configuration)?;
         let (position, caller) = (self.position, self.caller(is_local));
-        Some(RouteUse { of, position, caller, hands_down: None, environment: None, span: name.span() })
+        Some(RouteUse { of, position, caller, hands_down: None, whole: None, environment: None, span: name.span() })
     }
 
     /// The proxy as a service that calls others. A sidecar is none: its service is the application beside it.

@@ -22,6 +22,12 @@ use crate::source::Span;
 /// fill the memory with the product of its lists.
 const MAX_FACTS: usize = 50_000;
 
+/// What names more hosts or gateways than this is not looked up for its patches.
+const MAX_PATCHED: usize = 32;
+
+/// Who calls through the routes of an object without hosts.
+const DECIDED_ELSEWHERE: &str = "decided by the VirtualService that delegates to this one";
+
 /// What all routes of one object share.
 struct VirtualService {
     object: Metadata,
@@ -63,6 +69,7 @@ pub(super) fn read(document: Node<'_>, object: Metadata, context: &Context<'_>, 
     let Some(http) = spec.get("http") else {
         return;
     };
+    facts.route_uses.extend(service.whole());
     let mut left = MAX_FACTS;
     for (place, base) in service.routes(http, context) {
         if !service.read_route(&place, &base, &mut left, facts) {
@@ -156,6 +163,7 @@ impl VirtualService {
                     position: view.position,
                     caller: view.caller.clone(),
                     hands_down: (!is_rejected).then(|| Box::new(base.clone())),
+                    whole: None,
                     environment: None,
                     span: *span,
                 });
@@ -191,6 +199,37 @@ impl VirtualService {
             }
         }
         true
+    }
+
+    /// Who calls through this object, and by which names: what patches of it need not say.
+    fn whole(&self) -> impl Iterator<Item = RouteUse> {
+        let is_named = !self.is_part && !self.object.name.contains("{{") && self.hosts.len() <= MAX_PATCHED;
+        let bindings = self.bindings.iter().take(MAX_PATCHED).filter(move |_| is_named);
+        bindings.map(|binding| {
+            let (position, caller) = self.callers(binding, (self.exported_to.clone(), Vec::new()));
+            RouteUse {
+                of: object_name(self.object.name.clone(), self.object.namespace.clone()),
+                position,
+                caller,
+                hands_down: None,
+                whole: Some(self.hosts.clone()),
+                environment: None,
+                span: self.object.span,
+            }
+        })
+    }
+
+    /// Who calls through a binding.
+    fn callers(
+        &self,
+        binding: &Binding,
+        (namespace, labels): (Option<Arc<str>>, Vec<(Arc<str>, Arc<str>)>),
+    ) -> (Position, Caller) {
+        match binding {
+            Binding::Unknown(why) => (Position::ClientSidecar, Caller::Unknown(why.clone())),
+            Binding::Gateway(gateway) => (Position::Gateway, Caller::Service(gateway.clone())),
+            Binding::Mesh => (Position::ClientSidecar, Caller::Members { namespace, labels }),
+        }
     }
 
     /// The policy of a route, as everyone has it.
@@ -277,21 +316,16 @@ impl VirtualService {
             }
             for binding in bindings {
                 // What leads to a part decides who calls.
-                let unknown = |why: Why| (Vantage::Unknown, Position::ClientSidecar, Caller::Unknown(why));
-                let (vantage, position, caller) = match binding {
-                    _ if self.is_part => {
-                        unknown(Why::Other("decided by the VirtualService that delegates to this one".into()))
+                let decided = || Binding::Unknown(Why::Other(DECIDED_ELSEWHERE.into()));
+                let binding = if self.is_part { &decided() } else { binding };
+                let narrowed = (one.namespace.clone().or_else(|| self.exported_to.clone()), one.labels.clone());
+                let (position, caller) = self.callers(binding, narrowed);
+                let vantage = match &caller {
+                    Caller::Service(gateway) => Vantage::Gateway(gateway.host.clone()),
+                    Caller::Members { namespace, labels } => {
+                        Vantage::Mesh { namespace: namespace.clone(), labels: labels.clone() }
                     }
-                    Binding::Unknown(why) => unknown(why.clone()),
-                    Binding::Gateway(gateway) => {
-                        (Vantage::Gateway(gateway.host.clone()), Position::Gateway, Caller::Service(gateway.clone()))
-                    }
-                    Binding::Mesh => {
-                        let namespace = one.namespace.clone().or_else(|| self.exported_to.clone());
-                        let labels = one.labels.clone();
-                        let caller = Caller::Members { namespace: namespace.clone(), labels: labels.clone() };
-                        (Vantage::Mesh { namespace, labels }, Position::ClientSidecar, caller)
-                    }
+                    _ => Vantage::Unknown,
                 };
                 let at = *places.entry(vantage).or_insert(views.len());
                 match views.get_mut(at) {
