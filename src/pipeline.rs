@@ -139,6 +139,9 @@ pub fn read(options: &Options) -> Result<World, Failure> {
     let include_tests = options.scan.include_tests;
     let mut unmatched = options.config.unmatched(&options.scan.paths);
     unmatched.extend(services_of_nothing(&options.config, &facts, &options.scan.paths));
+    if let Some(name) = &options.environment {
+        facts.leave_out_others(name);
+    }
     let config = options.config.clone();
     Ok(World { sources, facts, counts, unmatched, config, per_path, environments, include_tests })
 }

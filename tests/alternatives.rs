@@ -75,8 +75,8 @@ fn a_patch_need_not_repeat_what_its_base_says() {
     let base = route("name: pay", "hosts: [pay]").replace("attempts: 5", "attempts: 2");
     let tries = |name: &str, environment: &str, patch: &str| {
         let files = [("services.yaml", plain), ("base/vs.yaml", &base), ("overlays/prod/retries.yaml", patch)];
-        let other = ("overlays/staging/vs.yaml", &*route("name: other", "hosts: [other]"));
-        tries_in(name, Some(environment), &[&files[..], &[other]].concat())
+        let other = route("name: other", "hosts: [other]").replace("host: pay", "host: other");
+        tries_in(name, Some(environment), &[&files[..], &[("overlays/staging/vs.yaml", &*other)]].concat())
     };
     let patch = route("name: pay", "exportTo: ['*']");
     assert_eq!(tries("patch", "prod", &patch), 6);

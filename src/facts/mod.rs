@@ -260,6 +260,20 @@ impl Facts {
         self.route_uses.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
     }
 
+    /// Forgets what is said about files of other environments than this one. Policies and calls stay, since others name them by
+    /// number: [`Net::in_environment`](crate::graph::Net::in_environment) tells them apart.
+    pub fn leave_out_others(&mut self, environment: &str) {
+        let files = &self.files;
+        let is_in = |span: Span| {
+            let of = files.get(span.file.0 as usize).and_then(|file| file.environment.as_deref());
+            of.is_none_or(|of| of == environment)
+        };
+        self.problems.retain(|one| is_in(one.span));
+        self.suppressions.retain(|one| is_in(one.span));
+        self.misdirected.retain(|one| is_in(one.span));
+        self.unread.retain(|one| is_in(one.span));
+    }
+
     /// The environments that occur in them, by name.
     pub fn environments(&self) -> BTreeSet<&Arc<str>> {
         let mut seen: BTreeSet<&Arc<str>> = BTreeSet::new();

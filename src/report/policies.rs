@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use super::summary::is_listed;
+use super::summary::{is_listed, policies_in};
 use super::table::{Align, Table};
 use super::{Look, text};
 use crate::facts::{
@@ -33,11 +33,10 @@ struct Row<'a> {
 }
 
 /// The policies to list, sorted by path and place. Test code is left out unless asked for.
-fn rows<'a>(facts: &'a Facts, systems: &[System<'_>], include_tests: bool) -> Vec<Row<'a>> {
+fn rows<'a>(facts: &'a Facts, systems: &'a [System<'_>], include_tests: bool) -> Vec<Row<'a>> {
     let is_shown = |policy: &Policy| is_listed(policy) || (include_tests && policy.kind != PolicyKind::TimeLimit);
     let bounds = bounds(systems);
-    let mut rows: Vec<Row<'a>> = facts
-        .policies()
+    let mut rows: Vec<Row<'a>> = policies_in(facts, systems)
         .filter(|(_, policy)| is_shown(policy))
         .map(|(id, policy)| Row {
             id,

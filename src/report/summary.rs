@@ -14,7 +14,7 @@ use super::{Counts, Look, text};
 use crate::facts::{FileKind, Nanos, words};
 use crate::graph::amount::Amount;
 
-pub use survey::{is_listed, policies_of, survey};
+pub use survey::{is_listed, policies_in, policies_of, survey};
 
 /// What a run looked at and what came of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

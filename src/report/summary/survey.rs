@@ -22,6 +22,7 @@ pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], find
         .map(|node| (&*node.name, node.namespace.as_deref()))
         .collect();
     let calls = calls(systems);
+    let policies = || policies_in(facts, systems).map(|(_, policy)| policy);
     let count = |state: State| calls.values().filter(|known| **known == state).count();
     let mut notes: Vec<String> = systems.iter().flat_map(|system| system.net.notes.iter().cloned()).collect();
     notes.sort();
@@ -35,8 +36,8 @@ pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], find
         unread: looked.unread.clone(),
         services: services.len(),
         calls: calls.len(),
-        policies: facts.policies.iter().filter(|policy| is_listed(policy)).count(),
-        without_retries: facts.policies.iter().filter(|policy| is_time_limit(policy)).count(),
+        policies: policies().filter(|policy| is_listed(policy)).count(),
+        without_retries: policies().filter(|policy| is_time_limit(policy)).count(),
         coverage: Coverage {
             calls_known: count(State::Known),
             calls_inferred: count(State::Inferred),
@@ -63,6 +64,15 @@ fn unread(facts: &Facts) -> Option<String> {
         1 => Some(format!("Retries of one object are not read yet: {}", kinds.join(", "))),
         n => Some(format!("Retries of {} objects are not read yet: {}", words::grouped(n as u128), kinds.join(", "))),
     }
+}
+
+/// The policies of the environments that are looked at.
+pub fn policies_in<'a>(
+    facts: &'a Facts,
+    systems: &'a [System<'_>],
+) -> impl Iterator<Item = (PolicyId, &'a Policy)> + use<'a> {
+    let is_in = |id: PolicyId| systems.iter().any(|it| it.net.in_environment.get(id.0 as usize) == Some(&true));
+    facts.policies().filter(move |(id, _)| is_in(*id))
 }
 
 /// Whether it is a route or call that never retries.
@@ -126,8 +136,7 @@ fn calls<'a>(systems: &'a [System<'_>]) -> BTreeMap<(&'a str, &'a str, crate::so
 
 /// Policies that retry and whose callee no environment could tell; those that ask this machine alone have none.
 fn unknown_callees(facts: &Facts, systems: &[System<'_>]) -> usize {
-    facts
-        .policies()
+    policies_in(facts, systems)
         .filter(|(id, policy)| {
             is_listed(policy)
                 && policy.kind != PolicyKind::Default
