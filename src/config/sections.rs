@@ -10,6 +10,7 @@ use super::keys::{
 use super::{Config, ConfigError, Environment, PerPath, RuleLevel};
 use crate::facts::{CallSource, Evidence, Facts, Host, Nanos, Service, ServiceRef, ServiceSource};
 use crate::finding::Severity;
+use crate::read::NEWEST_ISTIO;
 /// Keys of `[[library]]`, of its shapes, and of what they say of some versions.
 pub use crate::read::code::catalogue::format::{LIBRARY_KEYS, SHAPE_KEYS, WHEN_KEYS, clause_keys};
 use crate::read::code::catalogue::format::{Origin, library};
@@ -330,7 +331,8 @@ impl<'r> Reader<'r> {
             }
             let expected = "a version of Istio 1 in quotes such as `\"1.24\"`";
             if let Some(version) = plain(field, expected, &mut reader.faults, version) {
-                reader.config.read.istio_version = version;
+                reader.config.read.istio_version = version.min(NEWEST_ISTIO);
+                reader.config.unknown_istio = (version > NEWEST_ISTIO).then(|| (field.value.span(), version));
             }
         });
     }

@@ -10,8 +10,8 @@ use super::summary::{is_listed, policies_in};
 use super::table::{Align, Table};
 use super::{Look, text};
 use crate::facts::{
-    Attempts, Backoff, BackoffKind, Callee, Caller, Classes, Facts, Limit, Nanos, Policy, PolicyId, PolicyKind,
-    Position, Sourced, Upstream, words,
+    Attempts, Backoff, BackoffKind, Callee, Caller, Classes, Dialect, Facts, Limit, Nanos, Policy, PolicyId,
+    PolicyKind, Position, Sourced, Upstream, words,
 };
 use crate::graph::System;
 use crate::source::Sources;
@@ -137,7 +137,7 @@ pub fn table(facts: &Facts, systems: &[System<'_>], sources: &Sources, include_t
             jitter(policy),
             limit(&policy.attempt_timeout),
             limit(&policy.total.limit),
-            policy.retries_on.known().map_or_else(|| "?".to_string(), |classes| set(*classes)),
+            policy.retries_on.known().map_or_else(|| "?".to_string(), |classes| set(*classes, policy.dialect)),
             source(policy),
         ]);
     }
@@ -208,16 +208,16 @@ fn limit(limit: &Sourced<Limit<Nanos>>) -> String {
 }
 
 /// Longer lists of what is retried are cut: a table is for the eye, JSON has all of them.
-const WIDEST_SET: usize = 29;
+const WIDEST_SET: usize = 31;
 
-fn set(classes: Classes) -> String {
+fn set(classes: Classes, dialect: Dialect) -> String {
     if classes == Classes::ALL {
         return "everything".into();
     }
     if classes.is_empty() {
         return "nothing".into();
     }
-    let words = classes.in_brief();
+    let words = classes.in_brief(dialect);
     let shown = |count: usize| {
         let names = words.iter().take(count).copied().collect::<Vec<_>>().join(", ");
         if count < words.len() { format!("{names} and {} more", words.len() - count) } else { names }

@@ -72,7 +72,7 @@ pub fn policies_in<'a>(
     systems: &'a [System<'_>],
 ) -> impl Iterator<Item = (PolicyId, &'a Policy)> + use<'a> {
     let is_in = |id: PolicyId| systems.iter().any(|it| it.net.in_environment.get(id.0 as usize) == Some(&true));
-    facts.policies().filter(move |(id, _)| is_in(*id))
+    facts.policies().filter(move |(id, _)| systems.is_empty() || is_in(*id))
 }
 
 /// Whether it is a route or call that never retries.
