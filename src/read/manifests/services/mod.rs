@@ -21,9 +21,10 @@ pub use policy::{BREAKER_KEYS, BUDGET_KEYS, HEDGE_KEYS, POLICY_KEYS, TIMEOUT_KEY
 pub use retry::{BACKOFFS, JITTER_KEYS, JITTERS, RETRY_KEYS};
 pub use service::{ACCEPT_KEYS, OWN_KEYS, SERVICE_KEYS, service_field};
 
-use crate::facts::{CallId, CallSource, Facts, Host, Problem, Service, ServiceSource, words};
+use crate::facts::{CallId, CallSource, Facts, Host, Problem, Service, ServiceSource, Why, words};
 use crate::read::Context;
 use crate::read::data::tree::{Entry, Node};
+use crate::read::data::value::hole;
 use crate::read::vocabulary::values::whole;
 use crate::read::vocabulary::{Fault, Faults, fields, plain};
 use policy::Settings;
@@ -184,22 +185,33 @@ impl<'t> Reader<'t, '_> {
                 "to" => call.to = Some(field),
                 "policy" => named = Some(field),
                 _ if call.take(&field, &mut self.faults) || settings.take(&field, &mut self.faults) => {}
-                _ => self.faults.unknown_key(&field, "a call", CALL_KEYS),
+                _ => {
+                    self.faults.unknown_key(&field, "a call", CALL_KEYS);
+                    settings.misspelt(&field, CALL_KEYS);
+                }
             }
         }
         let Some(callee) = self.callee(node, &call) else { return };
         if let Some(named) = named.filter(|named| !named.value.is_null()) {
-            match named.value.text().map(|name| (name, self.policies.get(name))) {
-                Some((_, Some(policy))) => settings.fill(policy),
-                Some((name, None)) => {
-                    self.faults.unknown_name(
-                        named.value.span(),
-                        "no policy is named",
-                        name,
-                        self.names.iter().copied(),
-                    );
+            let span = named.value.span();
+            // A policy that is not found is not left out.
+            let why = match named.value.text().map(|name| (name, self.policies.get(name))) {
+                _ if hole(named.value).is_some() => hole(named.value),
+                Some((_, Some(policy))) => {
+                    settings.fill(policy);
+                    None
                 }
-                None => self.faults.misfit("policy", named.value, "the name of a policy"),
+                Some((name, None)) => {
+                    self.faults.unknown_name(span, "no policy is named", name, self.names.iter().copied());
+                    Some(Why::Other("no policy has this name".into()))
+                }
+                None => {
+                    self.faults.misfit("policy", named.value, "the name of a policy");
+                    Some(Why::Other("this is no name of a policy".into()))
+                }
+            };
+            if let Some(why) = why {
+                settings.fill(&Settings::unknown(&why, span));
             }
         }
         let id = CallId(u32::try_from(self.facts.calls.len()).unwrap_or(u32::MAX));
@@ -229,7 +241,7 @@ impl<'t> Reader<'t, '_> {
     /// The host that a text names; none, with a fault, if it names none.
     fn host(&mut self, node: Node<'t>, text: &'t str) -> Option<Host> {
         let host = self.hosts.entry(text).or_insert_with(|| Host::parse(text)).clone();
-        if host.is_none() && crate::read::data::value::hole(node).is_none() {
+        if host.is_none() && hole(node).is_none() {
             self.faults.misfit("to", node, "the name of a service");
         }
         host
