@@ -40,7 +40,7 @@ use ownership::Ownership;
 pub use scope::environments;
 use scope::{Scope, declared_host};
 use selectors::Workloads;
-pub(crate) use unnamed::unnamed;
+pub(crate) use unnamed::{misspelt, unnamed};
 use variables::Variables;
 
 /// The call graph of one environment; `None` if the facts name none. See [`environments`].
