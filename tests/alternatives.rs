@@ -86,3 +86,29 @@ fn a_patch_need_not_repeat_what_its_base_says() {
     assert_eq!(tries("patch-other", "prod", &route("name: other", "exportTo: ['*']")), 3);
     assert_eq!(tries("patch-namespace", "prod", &route("name: pay, namespace: shop", "exportTo: ['*']")), 3);
 }
+
+#[test]
+fn a_patch_within_a_kustomization_is_one_and_a_patch_of_paths_is_told() {
+    let base = route("name: pay", "hosts: [pay]").replace("attempts: 5", "attempts: 2");
+    let inline: String = route("name: pay", "exportTo: ['*']").lines().map(|line| format!("    {line}\n")).collect();
+    let merge = format!("resources: [../../base]\npatches:\n- patch: |-\n{inline}");
+    let steps = "resources: [../../base]\npatches:\n- target: { kind: VirtualService, name: pay }\n  patch: |-\n    \
+                 - { op: replace, path: /spec/http/0/retries/attempts, value: 9 }\n";
+    let files = [
+        ("services.yaml", "services:\n  web: { calls: [{ to: pay }] }\n"),
+        ("base/vs.yaml", &base),
+        ("overlays/prod/kustomization.yaml", &merge),
+        ("overlays/staging/kustomization.yaml", steps),
+    ];
+    assert_eq!(tries_in("kustomization", Some("prod"), &files), 6);
+    assert_eq!(tries_in("kustomization", Some("staging"), &files), 3);
+    let remarks = |environment: &str| {
+        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("kustomization");
+        let mut command = Command::cargo_bin("retrylint").unwrap();
+        let output = command.args(["--format", "json", "--environment", environment]).arg(&folder).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["summary"]["remarks"].clone()
+    };
+    assert_eq!(remarks("staging"), serde_json::json!(["Retries of one object are not read yet: JSON patch"]));
+    assert_eq!(remarks("prod"), serde_json::json!([]));
+}

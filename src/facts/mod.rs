@@ -286,6 +286,8 @@ impl Facts {
         seen.extend(self.namespaces.iter().filter_map(|fact| fact.environment.as_ref()));
         seen.extend(self.route_uses.iter().filter_map(|fact| fact.environment.as_ref()));
         seen.extend(self.meshes.iter().filter_map(|fact| fact.environment.as_ref()));
+        // What is not read of an environment is no reason to say that there is none.
+        seen.extend(self.unread.iter().filter_map(|fact| self.file(fact.span.file)?.environment.as_ref()));
         seen
     }
 

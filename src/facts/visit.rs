@@ -92,7 +92,7 @@ fields! {
     Frozen { span, how }
     Upstream {
         callee, names, caller, position, dialect, span, environment, budget, retry_cap, breaker, max_connections,
-        connect_timeout, hosts,
+        connect_timeout, hosts, object, is_patch,
     }
     Budget { ratio, floor, window, base }
     Breaker {

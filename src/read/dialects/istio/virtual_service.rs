@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::defaults;
 use super::host;
-use super::may_be_templated;
 use super::retries;
 use super::route_match::{self, Binding, Match};
+use super::{is_patch, may_be_templated, object_name};
 use crate::facts::{
-    Call, CallId, CallSource, Callee, Caller, Confidence, Dialect, Facts, Host, LeftOut, Methods, ObjectName,
-    Operation, PathMatch, Policy, Position, Problem, Route, RouteUse, Service, ServiceRef, ServiceSource, Sourced, Why,
+    Call, CallId, CallSource, Callee, Caller, Confidence, Facts, Host, LeftOut, Methods, ObjectName, Operation,
+    PathMatch, Policy, Position, Problem, Route, RouteUse, Service, ServiceRef, ServiceSource, Sourced, Why,
 };
 use crate::read::Context;
 use crate::read::data::tree::Node;
@@ -352,10 +352,6 @@ impl VirtualService {
     }
 }
 
-fn object_name(name: Arc<str>, namespace: Option<Arc<str>>) -> ObjectName {
-    ObjectName { dialect: Dialect::Istio, name, namespace }
-}
-
 /// Takes from what is left, if that is enough.
 fn spend(left: &mut usize, cost: usize) -> bool {
     let rest = left.checked_sub(cost);
@@ -368,12 +364,6 @@ fn size(methods: &Methods, caller: &Caller) -> usize {
     let methods = if let Methods::Only(methods) = methods { methods.len() } else { 0 };
     let labels = if let Caller::Members { labels, .. } = caller { labels.len() } else { 0 };
     methods + labels
-}
-
-/// A patch of an overlay rather than an object of its own.
-fn is_patch(path: &str) -> bool {
-    let path = path.to_ascii_lowercase();
-    path.contains("patch") || path.split('/').any(|part| part == "overlays")
 }
 
 /// The gateway as a service.
