@@ -9,7 +9,7 @@ use super::Linker;
 use super::policies::Standings;
 use crate::facts::{PolicyId, Position};
 
-/// More of them say no more about a call.
+/// More of them at one position, or on one call, say no more about it.
 const MOST: usize = 8;
 
 impl Linker<'_> {
@@ -30,7 +30,10 @@ impl Linker<'_> {
         let mut of: HashMap<NodeIndex, Vec<(PolicyId, Position)>> = HashMap::new();
         for (id, callee) in unclaimed {
             let Some(policy) = self.scope.policy(*id) else { continue };
-            of.entry(*callee).or_default().push((*id, policy.position));
+            let all = of.entry(*callee).or_default();
+            if all.iter().filter(|(_, position)| *position == policy.position).count() < MOST {
+                all.push((*id, policy.position));
+            }
         }
         if of.is_empty() {
             return;

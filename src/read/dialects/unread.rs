@@ -8,8 +8,11 @@ use crate::read::{Context, Dialect};
 /// Objects whose retries are not read.
 pub const DIALECT: Dialect = Dialect { name: "unread", words: &WORDS, recognises, read };
 
-/// What every such patch of a Kubernetes object holds.
+/// Where such patches of Kubernetes objects begin.
 const PATCH: &str = "/spec/";
+
+/// What those that are about retries hold.
+const RETRIES: [&str; 2] = ["retr", "Retr"];
 
 /// Kinds whose retries repeat requests: Envoy Gateway, Gateway API, Linkerd, Kuma, Consul, Contour, Dapr, Traefik, APISIX; and
 /// patches of Envoy's own configuration.
@@ -28,19 +31,19 @@ const KINDS: [&str; 12] = [
     "EnvoyFilter",
 ];
 
-/// The kinds, and the mark of a patch.
-const WORDS: [&str; 13] = {
-    let mut words = [PATCH; 13];
+/// The kinds, and what is said of retries.
+const WORDS: [&str; KINDS.len() + RETRIES.len()] = {
+    let mut words = [""; KINDS.len() + RETRIES.len()];
     let mut at = 0;
-    while at < KINDS.len() {
-        words[at] = KINDS[at];
+    while at < words.len() {
+        words[at] = if at < KINDS.len() { KINDS[at] } else { RETRIES[at - KINDS.len()] };
         at += 1;
     }
     words
 };
 
 fn recognises(document: Node<'_>) -> bool {
-    let is_retry = |name: &str| name.to_ascii_lowercase().contains("retr");
+    let is_retry = |name: &str| RETRIES.iter().any(|word| name.contains(word));
     let retries = |node: Node<'_>| node.is_map() && node.written_entries().any(|entry| is_retry(entry.key));
     if document.is_seq() {
         let path = |step: Node<'_>| step.get("path").and_then(Node::text).unwrap_or_default().to_string();

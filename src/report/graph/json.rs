@@ -181,6 +181,9 @@ struct CallJson<'a> {
     class: Option<Class>,
     /// Outermost first.
     positions: Vec<PositionJson>,
+    /// Policies that retry calls to this service and whose callers nobody knows: some may stand here, and `tries` is a lower
+    /// bound. Ids in `policies --format json`, the first of them.
+    unclaimed: Vec<PolicyId>,
 }
 
 /// What is tried at one position of a call.
@@ -192,6 +195,9 @@ struct PositionJson {
     position: &'static str,
     /// Their ids in `policies --format json`. Several are alternatives, or nested.
     policies: Vec<PolicyId>,
+    /// Whether any of them stands here by inference: a name that is alike, an assumed member of the mesh, a gateway that no
+    /// caller names.
+    inferred: bool,
     /// Of this position alone, by failure; only what is tried more than once.
     #[cfg_attr(test, schemars(with = "BTreeMap<Class, Amount>", extend("propertyNames" = { "$ref": "#/$defs/Class" })))]
     tries: BTreeMap<&'static str, Amount>,
@@ -245,6 +251,7 @@ fn call<'a>(shown: &Shown<'a>, view: &View<'a>) -> CallJson<'a> {
         tries: tries.as_ref().map(|(_, factor)| factor.tries),
         class: tries.map(|(class, _)| class),
         positions: shown.edge.layers.iter().filter_map(|layer| position(layer, shown.edge, view)).collect(),
+        unclaimed: shown.edge.unclaimed.clone(),
     }
 }
 
@@ -268,5 +275,6 @@ fn position(layer: &Layer, edge: &Edge, view: &View<'_>) -> Option<PositionJson>
         .map(|class| (class.name(), view.most_tries(&alone, class)))
         .filter(|(_, tries)| *tries > Amount::ONE)
         .collect();
-    Some(PositionJson { position: layer.position.name(), policies, tries })
+    let inferred = layer.alternatives.iter().any(|nest| nest.is_inferred);
+    Some(PositionJson { position: layer.position.name(), policies, inferred, tries })
 }

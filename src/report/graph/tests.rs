@@ -94,7 +94,7 @@ fn json_has_every_position_of_a_call() {
     let policies = last["positions"][0]["policies"].clone();
     assert_eq!(
         last["positions"],
-        json!([{ "position": "caller-code", "policies": policies, "tries": { "overload": 3 } }])
+        json!([{ "position": "caller-code", "policies": policies, "inferred": false, "tries": { "overload": 3 } }])
     );
     let audit = calls.iter().find(|call| call["to"] == "audit").unwrap();
     assert_eq!((&audit["async"], &audit["positions"]), (&json!(true), &json!([])));
@@ -195,6 +195,8 @@ fn a_call_that_somebody_unknown_retries_is_a_lower_bound() {
     let json: Value = serde_json::from_str(&json_text(&views)).unwrap();
     let stock = json["services"].as_array().unwrap().iter().find(|service| service["name"] == "stock").unwrap();
     assert_eq!((&stock["worst_path"]["factor"], &stock["lower_bound"]), (&json!(1), &json!(true)));
+    let calls = json["calls"].as_array().unwrap().iter().map(|call| (call["to"].as_str().unwrap(), &call["unclaimed"]));
+    assert_eq!(calls.collect::<Vec<_>>(), [("audit", &json!([])), ("stock", &json!([0]))]);
     assert_eq!(stock["unknown_factors"], json!([{ "policy": 0, "why": "nothing says whose it is" }]));
 }
 

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 
 use super::retries;
 use crate::facts::{
-    AttemptTimeoutFlaw, Attempts, Confidence, Facts, Limit, ObjectName, Origin, Policy, PolicyKind, RouteUse, Sourced,
+    AttemptTimeoutFlaw, Attempts, Caller, Confidence, Facts, Limit, ObjectName, Origin, Policy, PolicyKind, RouteUse,
+    Sourced,
 };
 
 /// More different roots than this say nothing in common.
@@ -35,8 +36,10 @@ pub(super) fn settle(facts: &mut Facts) {
         // Seen with the object that it patches, it is no part any more.
         if in_reach.clone().any(|root| root.whole.is_some()) {
             policy.confidence = Confidence::High;
-            if let ([root], 1) = (roots.as_slice(), in_reach.count()) {
-                policy.caller = root.caller.clone();
+            if let ([RouteUse { caller: members @ Caller::Members { .. }, .. }], 1) =
+                (roots.as_slice(), in_reach.count())
+            {
+                policy.caller = members.clone();
             }
             take_defaults(policy);
             continue;

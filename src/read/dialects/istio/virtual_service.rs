@@ -22,8 +22,8 @@ use crate::source::Span;
 /// fill the memory with the product of its lists.
 const MAX_FACTS: usize = 50_000;
 
-/// What names more hosts or gateways than this is not looked up for its patches.
-const MAX_PATCHED: usize = 32;
+/// What names more hosts times gateways than this is not looked up for its patches: each gateway repeats all hosts.
+const MAX_PATCHED: usize = 64;
 
 /// Who calls through the routes of an object without hosts.
 const DECIDED_ELSEWHERE: &str = "decided by the VirtualService that delegates to this one";
@@ -203,10 +203,10 @@ impl VirtualService {
 
     /// Who calls through this object, and by which names: what patches of it need not say.
     fn whole(&self) -> impl Iterator<Item = RouteUse> {
-        let is_named = !self.is_part && !self.object.name.contains("{{") && self.hosts.len() <= MAX_PATCHED;
-        let bindings = self.bindings.iter().take(MAX_PATCHED).filter(move |_| is_named);
-        bindings.map(|binding| {
-            let (position, caller) = self.callers(binding, (self.exported_to.clone(), Vec::new()));
+        let size = self.hosts.len().saturating_mul(self.bindings.len());
+        let is_named = !self.is_part && !self.object.name.contains("{{") && size <= MAX_PATCHED;
+        self.bindings.iter().filter(move |_| is_named).map(|binding| {
+            let (position, caller) = self.callers(binding, None);
             RouteUse {
                 of: object_name(self.object.name.clone(), self.object.namespace.clone()),
                 position,
@@ -219,16 +219,16 @@ impl VirtualService {
         })
     }
 
-    /// Who calls through a binding.
-    fn callers(
-        &self,
-        binding: &Binding,
-        (namespace, labels): (Option<Arc<str>>, Vec<(Arc<str>, Arc<str>)>),
-    ) -> (Position, Caller) {
+    /// Who calls through a binding, as far as a match narrows it.
+    fn callers(&self, binding: &Binding, matched: Option<&Match>) -> (Position, Caller) {
         match binding {
             Binding::Unknown(why) => (Position::ClientSidecar, Caller::Unknown(why.clone())),
             Binding::Gateway(gateway) => (Position::Gateway, Caller::Service(gateway.clone())),
-            Binding::Mesh => (Position::ClientSidecar, Caller::Members { namespace, labels }),
+            Binding::Mesh => {
+                let namespace = matched.and_then(|one| one.namespace.clone()).or_else(|| self.exported_to.clone());
+                let labels = matched.map(|one| one.labels.clone()).unwrap_or_default();
+                (Position::ClientSidecar, Caller::Members { namespace, labels })
+            }
         }
     }
 
@@ -318,8 +318,7 @@ impl VirtualService {
                 // What leads to a part decides who calls.
                 let decided = || Binding::Unknown(Why::Other(DECIDED_ELSEWHERE.into()));
                 let binding = if self.is_part { &decided() } else { binding };
-                let narrowed = (one.namespace.clone().or_else(|| self.exported_to.clone()), one.labels.clone());
-                let (position, caller) = self.callers(binding, narrowed);
+                let (position, caller) = self.callers(binding, Some(one));
                 let vantage = match &caller {
                     Caller::Service(gateway) => Vantage::Gateway(gateway.host.clone()),
                     Caller::Members { namespace, labels } => {
