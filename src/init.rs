@@ -7,12 +7,15 @@ use std::sync::Arc;
 use petgraph::Direction;
 
 use crate::config::{DEFAULTS, bare, quoted};
-use crate::facts::{Dialect, Facts, ServiceSource};
+use crate::facts::{Dialect, Facts, Role, ServiceSource};
 use crate::graph::System;
 use crate::report::text::visible;
 
 /// Services that are listed; more would be a page that nobody reads.
 const MOST: usize = 100;
+
+/// A name that more folders have is nobody's own.
+const MOST_FOLDERS: usize = 4;
 
 /// A service, as far as it is known.
 #[derive(Debug, Default)]
@@ -27,7 +30,7 @@ struct Found {
 
 /// The text of the file, and how many services and environments are in it.
 pub fn settings(facts: &Facts, systems: &[System<'_>]) -> (String, usize, usize) {
-    let services = services(systems);
+    let services = services(facts, systems);
     let environments: BTreeSet<&Arc<str>> = facts.files.iter().filter_map(|file| file.environment.as_ref()).collect();
     let is_istio = facts.policies.iter().any(|policy| policy.dialect == Dialect::Istio);
     let mut out = String::from(HEAD);
@@ -52,7 +55,7 @@ pub fn settings(facts: &Facts, systems: &[System<'_>]) -> (String, usize, usize)
 }
 
 /// Services by name as they are shown, those outside of the system left out.
-fn services(systems: &[System<'_>]) -> BTreeMap<Arc<str>, Found> {
+fn services(facts: &Facts, systems: &[System<'_>]) -> BTreeMap<Arc<str>, Found> {
     let mut services: BTreeMap<Arc<str>, Found> = BTreeMap::new();
     for system in systems {
         let graph = &system.net.graph;
@@ -72,7 +75,32 @@ fn services(systems: &[System<'_>]) -> BTreeMap<Arc<str>, Found> {
             found.has_pool |= node.service.pool.is_some();
         }
     }
+    let folders = folders(facts);
+    for (name, found) in services.iter_mut().filter(|(_, found)| found.paths.is_empty()) {
+        let of_that_name = folders.get(&name.to_lowercase()).filter(|folders| folders.len() <= MOST_FOLDERS);
+        found.paths = of_that_name.into_iter().flatten().map(|folder| format!("{folder}/**").into()).collect();
+    }
     services
+}
+
+/// Folders by their own names in lower case, those within one of the same name left out. Environments have their services'
+/// names for folders too, and belong to all of them.
+fn folders(facts: &Facts) -> BTreeMap<String, BTreeSet<&str>> {
+    let files = facts.files.iter().filter(|file| {
+        file.told_by.is_none() && file.environment.is_none() && file.role == Role::Production && is_plain(&file.path)
+    });
+    let mut folders: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for file in files {
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        for (end, _) in file.path.match_indices('/') {
+            let Some(folder) = file.path.get(..end) else { continue };
+            let name = folder.rsplit('/').next().unwrap_or(folder).to_lowercase();
+            if seen.insert(name.clone()) {
+                folders.entry(name).or_default().insert(folder);
+            }
+        }
+    }
+    folders
 }
 
 /// Whether a name can stand on one line of a file that people read.
@@ -172,6 +200,7 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
+    use crate::facts::{File, FileKind};
     use crate::graph::link::{environments, link};
     use crate::limits::Limits;
     use crate::pipeline::{self, Options};
@@ -219,6 +248,35 @@ mod tests {
         // Its rate is known, and others do not call it.
         assert!(web.contains("#pool = 50") && !web.contains("#rate") && !web.contains("#accept"), "{web}");
         assert!(!text.contains("stripe"), "{text}");
+    }
+
+    #[test]
+    fn a_folder_that_bears_a_services_name_is_proposed_as_its_path() {
+        let mut facts = facts_of("services:\n  cart:\n    calls: [stock, web]\n  checkout:\n    calls: []\n");
+        let mut add = |path: &str, environment: Option<&str>| {
+            facts.files.push(File {
+                path: path.into(),
+                kind: FileKind::Json,
+                environment: environment.map(Into::into),
+                role: Role::Production,
+                named: false,
+                told_by: None,
+            });
+        };
+        add("services.yaml", None);
+        add("services/Cart/src/cart/appsettings.json", None);
+        add("k8s/cart/deployment.yaml", None);
+        add("overlays/prod/cart/vs.yaml", Some("prod"));
+        // Part of a name is none, nor is a file's.
+        add("services/stock-audit/stock", None);
+        for n in 0..5 {
+            add(&format!("{n}/web/index.json"), None);
+        }
+        let (text, ..) = of(&facts);
+        loads(&text);
+        let of = |name: &str| text.split(&format!("#[services.{name}]\n")).nth(1).unwrap().lines().next().unwrap();
+        assert_eq!(of("cart"), "#paths = [\"k8s/cart/**\", \"services/Cart/**\"] # its code and configuration");
+        assert!(!of("stock").contains("paths") && !of("web").contains("paths"), "{text}");
     }
 
     #[test]

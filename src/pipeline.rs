@@ -10,16 +10,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::{Config, RuleLevel};
-use crate::facts::{Class, Facts, File, FileKind, Role, Service, ServiceSource};
+use crate::facts::{Class, Facts, File, FileKind, Role, Service, ServiceRef, ServiceSource};
 use crate::finding::Finding;
 use crate::fingerprint::fingerprints;
 use crate::graph::System;
-use crate::graph::link::{environments, link, unnamed};
+use crate::graph::link::{environments, link, misspelt, unnamed};
 use crate::limits::Limits;
+use crate::read::suppress::MARK;
 use crate::rules;
 use crate::scan::recorded::{forget_known, settings};
 use crate::scan::{self, Counts, Globs, Scan, ScanError, ScanSettings};
-use crate::source::{FileId, Source, Sources};
+use crate::source::{FileId, Source, Sources, Span};
 use crate::suggest::did_you_mean;
 
 /// What a run is asked for.
@@ -138,14 +139,17 @@ pub fn read(options: &Options) -> Result<World, Failure> {
     };
     let include_tests = options.scan.include_tests;
     let mut unmatched = options.config.unmatched(&options.scan.paths);
-    unmatched.extend(services_of_nothing(&options.config, &facts, &options.scan.paths));
+    unmatched.extend(services_of_nothing(&options.config, (&facts, &sources), &options.scan.paths));
+    if let Some(name) = &options.environment {
+        facts.leave_out_others(name);
+    }
     let config = options.config.clone();
     Ok(World { sources, facts, counts, unmatched, config, per_path, environments, include_tests })
 }
 
-/// What is said about services of retrylint.toml that nothing else names, although all that lies around it was read: what is
-/// stated of them changes nothing. Of an `accept`, a rule says it.
-fn services_of_nothing(config: &Config, facts: &Facts, paths: &[PathBuf]) -> Vec<String> {
+/// What is said about services that retrylint.toml or a comment states and nothing else names, although all that lies around
+/// was read: what is stated of them changes nothing, or is about a service that is not there. Of an `accept`, a rule says it.
+fn services_of_nothing(config: &Config, (facts, sources): (&Facts, &Sources), paths: &[PathBuf]) -> Vec<String> {
     let here = std::env::current_dir().unwrap_or_default();
     let base = config.whole_base();
     let is_all_read = paths.iter().any(|path| base.starts_with(scan::whole(&here, path)));
@@ -153,19 +157,34 @@ fn services_of_nothing(config: &Config, facts: &Facts, paths: &[PathBuf]) -> Vec
     if !is_all_read || facts.problems.iter().any(|problem| !problem.template) {
         return Vec::new();
     }
+    let place = |at: Span| {
+        let source = sources.get(at.file)?;
+        Some(format!("{}:{}", source.path, source.position(at.start).line))
+    };
     let stated = facts.services.iter().filter(|service| service.source == ServiceSource::Settings);
     let stated = stated.filter(|service| service.accept.is_none() && service.paths.is_empty());
-    let sources = config.sources();
     let said = |(service, meant): (&Service, Option<String>)| {
-        let path = facts.file(service.span.file).map(|file| &file.path)?;
-        let line = sources.iter().find(|source| source.path == *path)?.position(service.span.start).line;
         let help = meant.map_or_else(
             || "without a call or `paths` it changes nothing".to_string(),
             |name| format!("did you mean `{name}`?"),
         );
-        Some(format!("{path}:{line}: no call and no other file names the service `{}`; {help}", service.name))
+        let place = place(service.span)?;
+        Some(format!("{place}: no call and no other file names the service `{}`; {help}", service.name))
     };
-    unnamed(facts, stated.collect()).into_iter().filter_map(said).collect()
+    let is_comment = |service: &ServiceRef| {
+        service.at.and_then(|at| Some((at, sources.get(at.file)?))).is_some_and(|(at, source)| {
+            let line = source.line_of(at.start);
+            let before = Span { start: source.line_range(line).start as u32, end: at.start, ..at };
+            source.slice(before).contains(MARK)
+        })
+    };
+    let mut all: Vec<String> = unnamed(facts, stated.collect()).into_iter().filter_map(said).collect();
+    for (service, meant) in misspelt(facts, is_comment) {
+        let place = service.at.and_then(place).map_or_else(String::new, |place| format!("{place}: "));
+        let name = service.host.display();
+        all.push(format!("{place}nothing else names the service `{name}`; did you mean `{meant}`?"));
+    }
+    all
 }
 
 /// Adds what retrylint.toml states as facts: services and calls. Its text, and that of the files it extends, become files

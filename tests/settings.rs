@@ -322,3 +322,56 @@ fn patterns_that_leave_nothing_say_so() {
     let expected = "note: nothing below . is read: `exclude` in retrylint.toml has `*/services.yaml`";
     assert_eq!(notes(excluded, &[]), [expected]);
 }
+
+#[test]
+fn a_service_that_only_a_slip_names_is_told() {
+    let code = "
+use backon::{ExponentialBuilder, Retryable};
+// retrylint: calls(legder)
+pub async fn one(client: &reqwest::Client, url: &str) -> Result<String, reqwest::Error> {
+    (|| async { client.get(url).send().await?.text().await }).retry(ExponentialBuilder::default()).await
+}
+// retrylint: calls(orders-v2)
+pub async fn two(client: &reqwest::Client, url: &str) -> Result<String, reqwest::Error> {
+    (|| async { client.get(url).send().await?.text().await }).retry(ExponentialBuilder::default()).await
+}
+// retrylint: calls(ledger)
+// retrylint: service(stok)
+pub async fn three(client: &reqwest::Client, url: &str) -> Result<String, reqwest::Error> {
+    (|| async { client.get(url).send().await?.text().await }).retry(ExponentialBuilder::default()).await
+}
+fn main() {}
+";
+    // `shard-2` and `orders-v2` are names like others, `brand-new` is like none, and the last slip is somebody's name.
+    let calls = |to: &str| format!("[[calls]]\nfrom = \"web\"\nto = \"{to}\"\n");
+    let settings = ["shard-2", "brand-new", "ledgr", "stocks"].map(calls).concat();
+    let manifest =
+        "services:\n  web: { calls: [{ to: ledger }, { to: stock }, { to: orders }, { to: shard-1 }] }\n  stocks: {}\n";
+    let files = [
+        (".git/HEAD", ""),
+        (
+            "Cargo.toml",
+            "[package]\nname = \"cart\"\nversion = \"0.1.0\"\n[dependencies]\nbackon = \"1.3\"\nreqwest = \"0.12\"\n",
+        ),
+        ("src/main.rs", code),
+        ("retrylint.toml", &*settings),
+        ("services.yaml", manifest),
+    ];
+    let folder = Folder::new("slips", &files);
+    let told = |arguments: &[&str]| {
+        let run: Run = folder.command(arguments).env("COLUMNS", "200").output().unwrap().into();
+        let mut told: Vec<String> =
+            run.stderr.lines().filter(|line| line.starts_with("warning: ")).map(str::to_string).collect();
+        told.sort();
+        told
+    };
+    let expected = [
+        "warning: retrylint.toml:9: nothing else names the service `ledgr`; did you mean `ledger`?",
+        "warning: src/main.rs:12: nothing else names the service `stok`; did you mean `stock`?",
+        "warning: src/main.rs:3: nothing else names the service `legder`; did you mean `ledger`?",
+    ];
+    assert_eq!(told(&["check"]), expected);
+    assert_eq!(told(&["graph"]), expected);
+    // Of a part of the repository nobody can tell what the rest names.
+    assert_eq!(told(&["policies", "src"]), [""; 0]);
+}

@@ -28,7 +28,7 @@ pub fn run(args: &Graph) -> Result<bool, Failure> {
             screen::print(&graph::text(&views, &world.facts, &world.sources, screen::table_look()))?;
         }
         GraphFormat::Dot => screen::print(&graph::dot(&views))?,
-        GraphFormat::Json => screen::print_raw_with(|out| graph::write_json(&views, &world.facts, out))?,
+        GraphFormat::Json => screen::print_raw_with(|out| graph::write_json(&views, out))?,
     }
     Ok(true)
 }

@@ -35,9 +35,9 @@ use crate::facts::Facts;
 use crate::facts::words::in_words;
 use crate::finding::Severity;
 use crate::limits::Limits;
-use crate::read::ReadSettings;
+use crate::read::{NEWEST_ISTIO, ReadSettings};
 use crate::scan::whole;
-use crate::source::{FileId, Source};
+use crate::source::{FileId, Source, Span};
 
 /// The settings of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +58,9 @@ pub struct Config {
     pub per_path: Vec<PerPath>,
     /// `[dialects.…]` and `[[library]]`.
     pub read: ReadSettings,
+    /// A release of Istio that is newer than those that are known, with its place; its file's number is that of its layer. The
+    /// newest known one holds instead.
+    pub unknown_istio: Option<(Span, (u32, u32))>,
     /// `[[environment]]`, in the order written, those of extended files last: of two that take a path the first has it.
     pub environments: Vec<Environment>,
     /// The files, from which [`Config::facts`] reads services and calls: each extends the one before it.
@@ -182,9 +185,20 @@ impl Config {
         reader.facts
     }
 
-    /// What is said about patterns that no file and no folder has, in the order of the files. `paths` are those of the run.
+    /// What is said about settings that nothing answers to: patterns that no file and no folder has, in the order of the files,
+    /// and a release that is not known. `paths` are those of the run.
     pub fn unmatched(&self, paths: &[PathBuf]) -> Vec<String> {
-        unmatched::patterns_of_nothing(self, paths)
+        let mut said = unmatched::patterns_of_nothing(self, paths);
+        said.extend(self.unknown_istio.and_then(|(at, (major, minor))| {
+            let layer = self.layers.get(at.file.0 as usize)?.source();
+            let (path, line) = (&layer.path, layer.position(at.start).line);
+            let (newest_major, newest) = NEWEST_ISTIO;
+            Some(format!(
+                "{path}:{line}: Istio {major}.{minor} is newer than any release that is known here; the defaults of \
+                 {newest_major}.{newest} are taken"
+            ))
+        }));
+        said
     }
 
     /// The folder that all patterns are relative to, from the root of the file system.

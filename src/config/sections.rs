@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::keys::{self, BASELINE, LEVEL};
 use super::{Config, ConfigError, Environment, PerPath, RuleLevel};
 use crate::facts::{CallSource, Evidence, Facts, Host, Service, ServiceRef, ServiceSource};
+use crate::read::NEWEST_ISTIO;
 use crate::read::code::catalogue::format::{Origin, library};
 use crate::read::data::toml;
 use crate::read::data::tree::{Entry, Node};
@@ -295,7 +296,10 @@ impl<'r> Reader<'r> {
                 reader.faults.unknown(field, &keys::ISTIO);
                 return;
             }
-            set(&mut reader.config.read.istio_version, field, ISTIO_VERSION, &mut reader.faults);
+            if let Some(version) = plain(field, ISTIO_VERSION, &mut reader.faults) {
+                reader.config.read.istio_version = version.min(NEWEST_ISTIO);
+                reader.config.unknown_istio = (version > NEWEST_ISTIO).then(|| (field.value.span(), version));
+            }
         });
     }
 

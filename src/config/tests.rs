@@ -479,3 +479,25 @@ fn a_path_that_is_no_pattern_is_an_error() {
     assert_eq!(errors.len(), 1);
     assert!(errors[0].message.starts_with("`[` is no pattern"), "{}", errors[0].message);
 }
+
+#[test]
+fn a_release_of_istio_that_is_not_known_is_told_and_the_newest_known_one_holds() {
+    let read = |version: &str| {
+        let config = Config::parse(&format!("[dialects.istio]\nversion = '{version}'\n"), &[]).unwrap();
+        (config.read.istio_version, config.unmatched(&[]))
+    };
+    let (major, newest) = crate::read::NEWEST_ISTIO;
+    let next = newest + 1;
+    assert_eq!(
+        read(&format!("1.{next}")),
+        (
+            (major, newest),
+            vec![format!(
+                "retrylint.toml:2: Istio 1.{next} is newer than any release that is known here; the defaults of 1.{newest} are \
+                 taken"
+            )]
+        )
+    );
+    assert_eq!(read(&format!("1.{newest}")), ((major, newest), vec![]));
+    assert_eq!(read("1.9.4"), ((1, 9), vec![]));
+}

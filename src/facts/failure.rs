@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::Dialect;
+
 /// What happened to one try. HTTP and gRPC answers are apart, because the tokens that name them are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -130,9 +132,18 @@ impl Class {
             Class::Exhausted => "RESOURCE_EXHAUSTED",
             Class::Deadline => "DEADLINE_EXCEEDED",
             Class::Aborted => "ABORTED or CANCELLED",
-            Class::Internal => "INTERNAL or UNKNOWN",
+            Class::Internal => "INTERNAL, UNKNOWN or DATA_LOSS",
             Class::Rejected => "other gRPC codes",
             Class::BreakerOpen => "breaker open",
+        }
+    }
+
+    /// The one code of several that a dialect has a word for: Envoy's `cancelled` is never ABORTED.
+    fn only_code(self, dialect: Dialect) -> Option<&'static str> {
+        match (dialect, self) {
+            (Dialect::Envoy | Dialect::Istio, Class::Aborted) => Some("CANCELLED"),
+            (Dialect::Envoy | Dialect::Istio, Class::Internal) => Some("INTERNAL"),
+            _ => None,
         }
     }
 
@@ -329,17 +340,17 @@ impl Classes {
     }
 
     /// What it holds in a reader's words, in the order of D-10: `refused connections`, `503`. Statuses that are all there
-    /// are one item: `all 5xx`.
-    pub fn in_words(self) -> Vec<&'static str> {
+    /// are one item: `all 5xx`. Of several codes, those that `dialect` has a word for.
+    pub fn in_words(self, dialect: Dialect) -> Vec<&'static str> {
         const WHOLE: [(Classes, &str); 3] =
             [(Classes::ALL_5XX, "all 5xx"), (Classes::ALL_4XX, "all 4xx"), (Classes::ALL_GRPC, "all gRPC codes")];
-        self.told(&WHOLE, Class::plural)
+        self.told(&WHOLE, |class| class.only_code(dialect).unwrap_or_else(|| class.plural()))
     }
 
     /// The same in few words, for tables, what most policies are about first: `5xx, connections, timeouts`.
-    pub fn in_brief(self) -> Vec<&'static str> {
+    pub fn in_brief(self, dialect: Dialect) -> Vec<&'static str> {
         if Classes::ALL_5XX.without(self).is_empty() {
-            let rest = self.without(Classes::ALL_5XX).in_brief();
+            let rest = self.without(Classes::ALL_5XX).in_brief(dialect);
             return std::iter::once("5xx").chain(rest).collect();
         }
         const WHOLE: [(Classes, &str); 5] = [
@@ -353,17 +364,17 @@ impl Classes {
             Class::Connect => "no connection",
             Class::Reset => "resets",
             Class::TryTimeout => "timeouts",
-            Class::ServerError => "500",
-            Class::Conflict => "409",
-            Class::ClientError => "400",
-            Class::Aborted => "ABORTED",
-            Class::Internal => "INTERNAL",
+            Class::ServerError => "other 5xx",
+            Class::Conflict => "408/409/425",
+            Class::ClientError => "other 4xx",
+            Class::Aborted => class.only_code(dialect).unwrap_or("ABORTED/CANCELLED"),
+            Class::Internal => class.only_code(dialect).unwrap_or("INTERNAL/UNKNOWN"),
             other => other.plural(),
         })
     }
 
     /// One word for each of `whole` that is all there, the first that fits, else one for each class.
-    fn told(self, whole: &[(Classes, &'static str)], one: fn(Class) -> &'static str) -> Vec<&'static str> {
+    fn told(self, whole: &[(Classes, &'static str)], one: impl Fn(Class) -> &'static str) -> Vec<&'static str> {
         let mut left = self;
         let mut words = Vec::new();
         for class in self.iter() {
@@ -428,14 +439,14 @@ mod tests {
 
     #[test]
     fn sets_are_told_in_words_and_whole_groups_as_one() {
-        let words = |classes: &[Class]| Classes::of(classes).in_words().join(", ");
+        let words = |classes: &[Class]| Classes::of(classes).in_words(Dialect::Code).join(", ");
         assert_eq!(words(&[Class::Unsent, Class::Connect]), "refused connections, refused streams");
         let five = [Class::Overload, Class::BadGateway, Class::ServerError];
         assert_eq!(words(&five), "all 5xx");
         assert_eq!(words(&five[..2]), "503, 502, 504");
         assert_eq!(words(&five[1..]), "502, 504, 500 and the like");
         assert_eq!(
-            Classes::ALL.in_words(),
+            Classes::ALL.in_words(Dialect::Code),
             [
                 "refused connections",
                 "refused streams",
@@ -447,12 +458,29 @@ mod tests {
                 "open breakers"
             ]
         );
-        assert_eq!(Classes::NONE.in_words(), [""; 0]);
-        let brief = |classes: &[Class]| Classes::of(classes).in_brief().join(", ");
+        assert_eq!(Classes::NONE.in_words(Dialect::Code), [""; 0]);
+        let brief = |classes: &[Class]| Classes::of(classes).in_brief(Dialect::Code).join(", ");
         let lost = [Class::Connect, Class::Unsent, Class::Reset, Class::TryTimeout];
         assert_eq!(brief(&[&lost[..], &five].concat()), "5xx, connections, timeouts");
         assert_eq!(brief(&[&lost[..2], &five[..2]].concat()), "refused, 502–504");
-        assert_eq!(brief(&[Class::Connect, Class::Reset, Class::ServerError]), "no connection, resets, 500");
+        assert_eq!(brief(&[Class::Connect, Class::Reset, Class::ServerError]), "no connection, resets, other 5xx");
+    }
+
+    #[test]
+    fn of_several_codes_those_are_named_that_the_dialect_means() {
+        let set = Classes::of(&[Class::Connect, Class::Unsent, Class::Unavailable, Class::Aborted]);
+        for (dialect, word) in
+            [(Dialect::Istio, "CANCELLED"), (Dialect::Envoy, "CANCELLED"), (Dialect::Code, "ABORTED/CANCELLED")]
+        {
+            assert_eq!(set.in_brief(dialect), ["refused", "UNAVAILABLE", word]);
+        }
+        let set = Classes::of(&[Class::Conflict, Class::Aborted, Class::Internal]);
+        assert_eq!(set.in_words(Dialect::Istio), ["408, 409, 425", "CANCELLED", "INTERNAL"]);
+        assert_eq!(
+            set.in_words(Dialect::Manifest),
+            ["408, 409, 425", "ABORTED, CANCELLED", "INTERNAL, UNKNOWN, DATA_LOSS"]
+        );
+        assert_eq!(set.in_brief(Dialect::Manifest), ["408/409/425", "ABORTED/CANCELLED", "INTERNAL/UNKNOWN"]);
     }
 
     #[test]

@@ -261,6 +261,20 @@ impl Facts {
         self.route_uses.iter_mut().for_each(|fact| set(&mut fact.environment, environment));
     }
 
+    /// Forgets what is said about files of other environments than this one. Policies and calls stay, since others name them by
+    /// number: [`Net::in_environment`](crate::graph::Net::in_environment) tells them apart.
+    pub fn leave_out_others(&mut self, environment: &str) {
+        let files = &self.files;
+        let is_in = |span: Span| {
+            let of = files.get(span.file.0 as usize).and_then(|file| file.environment.as_deref());
+            of.is_none_or(|of| of == environment)
+        };
+        self.problems.retain(|one| is_in(one.span));
+        self.suppressions.retain(|one| is_in(one.span));
+        self.misdirected.retain(|one| is_in(one.span));
+        self.unread.retain(|one| is_in(one.span));
+    }
+
     /// The environments that occur in them, by name.
     pub fn environments(&self) -> BTreeSet<&Arc<str>> {
         let mut seen: BTreeSet<&Arc<str>> = BTreeSet::new();
@@ -273,6 +287,8 @@ impl Facts {
         seen.extend(self.namespaces.iter().filter_map(|fact| fact.environment.as_ref()));
         seen.extend(self.route_uses.iter().filter_map(|fact| fact.environment.as_ref()));
         seen.extend(self.meshes.iter().filter_map(|fact| fact.environment.as_ref()));
+        // What is not read of an environment is no reason to say that there is none.
+        seen.extend(self.unread.iter().filter_map(|fact| self.file(fact.span.file)?.environment.as_ref()));
         seen
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Caller, Dialect, Policy, Position};
+use super::{Caller, Dialect, Policy, Position, ServiceRef};
 use crate::source::Span;
 
 /// The name of a configuration object that holds routes.
@@ -20,7 +20,7 @@ pub struct ObjectName {
 }
 
 /// Something uses the routes of an object by its name, and so says who calls through that one's policies: an Istio
-/// VirtualService with `delegate`, an Envoy listener with `rds`.
+/// VirtualService with `delegate`, an Envoy listener with `rds`, and the whole object of which the routes are a patch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RouteUse {
@@ -33,6 +33,9 @@ pub struct RouteUse {
     /// What holds for these routes where they say nothing themselves, as the policy of the route that leads to them. None
     /// if nothing is handed down.
     pub hands_down: Option<Box<Policy>>,
+    /// The names by which callers reach the object, if this is that object itself, whole: what its patches leave out. None for
+    /// a use by another one.
+    pub whole: Option<Vec<ServiceRef>>,
     /// Its environment (D-2).
     pub environment: Option<Arc<str>>,
     /// Where it is written.

@@ -64,6 +64,9 @@ pub enum Caller {
     Service(ServiceRef),
     /// The service whose paths cover the file that the policy stands in; if none does, nobody knows.
     ByPath,
+    /// The same of what only its own machine reaches, a listener on 127.0.0.1: if no paths cover the file, some one service,
+    /// and never several.
+    Beside,
     /// Every member of the mesh (D-9), narrowed to a namespace or to workloads with these labels where the route says so.
     Members {
         /// Only callers in this namespace.
@@ -98,7 +101,7 @@ impl Caller {
     pub fn service(&self) -> Option<&ServiceRef> {
         match self {
             Caller::Service(service) => Some(service),
-            Caller::ByPath | Caller::Members { .. } | Caller::Unknown(_) => None,
+            Caller::ByPath | Caller::Beside | Caller::Members { .. } | Caller::Unknown(_) => None,
         }
     }
 }

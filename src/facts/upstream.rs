@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Caller, Dialect, Limit, Nanos, Position, ServiceRef, Sourced};
+use super::{Caller, Dialect, Limit, Nanos, ObjectName, Position, ServiceRef, Sourced};
 use crate::source::Span;
 
 /// Settings for a callee at one position, which hold for every policy there: an Envoy cluster, an Istio DestinationRule.
@@ -37,6 +37,11 @@ pub struct Upstream {
     pub connect_timeout: Sourced<Limit<Nanos>>,
     /// How many hosts stand behind it, where they are listed.
     pub hosts: Option<u64>,
+    /// The object that says so, where objects of its kind may be patched.
+    pub object: Option<ObjectName>,
+    /// Whether it is a patch: what it leaves out holds from the object of that name. The callee of one that names none is
+    /// assumed until that object is known.
+    pub is_patch: bool,
 }
 
 /// A retry budget: the share of traffic that may be retries (contracts.md D-13).

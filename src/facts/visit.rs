@@ -92,7 +92,7 @@ fields! {
     Frozen { span, how }
     Upstream {
         callee, names, caller, position, dialect, span, environment, budget, retry_cap, breaker, max_connections,
-        connect_timeout, hosts,
+        connect_timeout, hosts, object, is_patch,
     }
     Budget { ratio, floor, window, base }
     Breaker {
@@ -111,7 +111,7 @@ fields! {
     Workload { name, namespace, environment, span, labels, mesh, replicas, images, variables }
     KubeService { name, namespace, environment, span, selector, ports }
     Namespace { name, environment, span, mesh, declared }
-    RouteUse { of, position, caller, hands_down, environment, span }
+    RouteUse { of, position, caller, hands_down, whole, environment, span }
     Misdirected { span, message, suggestion }
     Unread { kind, span }
     Problem { span, message, partial, recognised, template }
@@ -207,7 +207,7 @@ impl Visit for Caller {
     fn visit(&mut self, visitor: &mut impl Visitor) {
         match self {
             Caller::Service(service) => service.visit(visitor),
-            Caller::ByPath | Caller::Members { namespace: _, labels: _ } | Caller::Unknown(_) => {}
+            Caller::ByPath | Caller::Beside | Caller::Members { namespace: _, labels: _ } | Caller::Unknown(_) => {}
         }
     }
 }

@@ -356,7 +356,8 @@ pub fn amplification_of(net: &Net, (tries, alike, order): (&Tries, &Alike, &Orde
         let (arriving, unsent) = (alike.arriving(view.protocol), alike.unsent(view.protocol));
         if edge.layers.is_empty() {
             let class = arriving.first().copied().unwrap_or(Class::Overload);
-            return EdgeLoad { class, factor: Factor::default(), unheld: None, unsent: None };
+            let factor = Factor { unknown: tries.unknown_on(edge), ..Factor::default() };
+            return EdgeLoad { class, factor, unheld: None, unsent: None };
         }
         tries.greatest(view, arriving, unsent, scratch)
     };

@@ -235,6 +235,8 @@ impl Tree {
             max_connections: Sourced::default_of(Limit::None, "the test", "connections"),
             connect_timeout: Sourced::default_of(Limit::None, "the test", "connect timeout"),
             hosts: None,
+            object: None,
+            is_patch: false,
         });
         self.facts.upstreams.last_mut().unwrap()
     }

@@ -20,6 +20,7 @@ mod routes;
 mod scope;
 mod selectors;
 mod services;
+mod unclaimed;
 mod unnamed;
 mod upstreams;
 mod uses;
@@ -41,7 +42,7 @@ use ownership::Ownership;
 pub use scope::environments;
 use scope::{Scope, declared_host};
 use selectors::Workloads;
-pub(crate) use unnamed::unnamed;
+pub(crate) use unnamed::{misspelt, unnamed};
 use variables::Variables;
 
 /// The call graph of one environment; `None` if the facts name none. See [`environments`].
@@ -51,11 +52,14 @@ pub fn link(facts: &Facts, environment: Option<Arc<str>>) -> Net {
     linker.declare();
     let edges = linker.link_calls();
     let standings = linker.link_policies(&edges);
+    let unclaimed = linker.unclaimed(&standings);
     let (resolved, open) = linker.build_layers(edges, standings);
+    linker.mark_unclaimed(&unclaimed);
     linker.describe();
     let Linker { graph, notes, .. } = linker;
     let in_environment = facts.policies.iter().map(|policy| scope.has(policy)).collect();
-    Net { environment, graph, open, resolved, in_environment, notes }
+    let unclaimed = unclaimed.into_iter().map(|(id, _)| id).collect();
+    Net { environment, graph, open, resolved, unclaimed, in_environment, notes }
 }
 
 /// What the stations of linking share.
@@ -221,7 +225,7 @@ impl<'f> Linker<'f> {
     pub fn caller(&mut self, caller: &Caller, file: FileId) -> Option<Id> {
         match caller {
             Caller::Service(service) => Some(self.id(service, Place { file: Some(file), caller: None }, None)),
-            Caller::ByPath => self.ownership.owner(self.scope, file),
+            Caller::ByPath | Caller::Beside => self.ownership.owner(self.scope, file),
             Caller::Members { .. } | Caller::Unknown(_) => None,
         }
     }

@@ -84,6 +84,15 @@ impl<'a> System<'a> {
         let deadlines = deadlines::deadlines_of(&net, facts, &order);
         System { facts, limits, net, amplification, deadlines, tries, alike, order }
     }
+
+    /// Why a policy counts one try where it counts at all.
+    pub fn why_unknown(&self, id: PolicyId) -> String {
+        if self.net.unclaimed.contains(&id) {
+            return "nothing says whose it is".to_string();
+        }
+        let why = self.facts.policy(id).and_then(|policy| policy.attempts.why());
+        why.map_or_else(|| "not told".to_string(), ToString::to_string)
+    }
 }
 
 /// The call graph of one environment.
@@ -98,6 +107,9 @@ pub struct Net {
     pub open: Vec<(NodeIndex, Edge)>,
     /// For each policy of the facts (by index): where it ended up.
     pub resolved: Vec<Resolved>,
+    /// Policies that retry calls to a known service and whose callers nobody knows, in order: on no call, in no number, but
+    /// not absent (D-4).
+    pub unclaimed: Vec<PolicyId>,
     /// Whether a policy or call of the facts belongs to this environment at all (by index of policy).
     pub in_environment: Vec<bool>,
     /// What the linker wants said: observed edges that were dropped to open cycles, and the like.
@@ -166,6 +178,9 @@ pub struct Edge {
     pub confidence: Confidence,
     /// Retrying parties, outermost first, at most one for each position.
     pub layers: Vec<Layer>,
+    /// The first of [`Net::unclaimed`] that retry calls to the callee at a position where no layer stands: they may be this
+    /// caller's, so what is known of the tries is a lower bound.
+    pub unclaimed: Vec<PolicyId>,
 }
 
 impl Edge {
@@ -203,6 +218,9 @@ pub struct Nest {
     pub upstream: Option<u32>,
     /// The least of policy, callee and membership.
     pub confidence: Confidence,
+    /// Whether it stands here by inference: a name that is alike, an assumed member of the mesh, a gateway that no caller
+    /// names.
+    pub is_inferred: bool,
 }
 
 impl Nest {

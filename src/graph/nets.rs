@@ -155,6 +155,7 @@ impl Sketch {
             propagates_deadline: false,
             confidence: Confidence::High,
             layers,
+            unclaimed: Vec::new(),
         }
     }
 
@@ -164,7 +165,7 @@ impl Sketch {
             .into_iter()
             .map(|nest| {
                 let policies = nest.into_iter().map(|policy| self.policy(policy)).collect();
-                Nest { policies, site: SPAN, upstream: None, confidence: Confidence::High }
+                Nest { policies, site: SPAN, upstream: None, confidence: Confidence::High, is_inferred: false }
             })
             .collect();
         Layer { position, alternatives }

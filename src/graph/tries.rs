@@ -171,16 +171,15 @@ impl<'a> Tries<'a> {
         Tries { facts, retries, any_budget }
     }
 
-    /// Policies of an edge with unknown tries, in order of id: whatever is computed for it is a lower bound.
+    /// Policies of an edge with unknown tries, and those that may stand on it, in order of id: whatever is computed for it
+    /// is a lower bound.
     pub fn unknown_on(&self, edge: &Edge) -> Vec<PolicyId> {
         let possible = handover::possible(edge.protocol.unwrap_or(Protocol::Http));
-        let mut unknown: Vec<PolicyId> = policies(edge)
-            .filter(|id| {
-                self.retries.get(id.0 as usize).is_some_and(|retry| {
-                    retry.is_unknown && !retry.on.and(possible).is_empty() && !self.leaves_alone(edge, *id, retry)
-                })
-            })
-            .collect();
+        let retry = |id: &PolicyId| self.retries.get(id.0 as usize).filter(|retry| !retry.on.and(possible).is_empty());
+        let may = |id: &PolicyId| retry(id).filter(|retry| !self.leaves_alone(edge, *id, retry));
+        let unknown = policies(edge).filter(|id| may(id).is_some_and(|retry| retry.is_unknown));
+        let mut unknown: Vec<PolicyId> =
+            unknown.chain(edge.unclaimed.iter().copied().filter(|id| may(id).is_some())).collect();
         unknown.sort_unstable();
         unknown.dedup();
         unknown

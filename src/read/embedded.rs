@@ -1,5 +1,5 @@
-//! Configuration inside of configuration: the literal blocks of a ConfigMap's `data`, as trees whose spans point into the
-//! outer file.
+//! Configuration inside of configuration: the literal blocks of a ConfigMap's `data` and the patches of a kustomization, as
+//! trees whose spans point into the outer file.
 //!
 //! Only literal blocks (`|`) are read: their lines are the file's lines less an indentation, so that every place in them
 //! has exactly one place in the file. Quoted and folded texts have no such places.
@@ -12,7 +12,11 @@ use crate::source::Span;
 
 /// Texts in an object that may be configuration, with whether their errors are worth telling.
 pub fn trees(object: Node<'_>, text: &str, words: &Words) -> Vec<(Tree, bool)> {
-    if object.get("kind").and_then(Node::text) != Some("ConfigMap") {
+    let kind_of = object.get("kind").and_then(Node::text);
+    if kind_of == Some("Kustomization") || kind_of.is_none() {
+        return patches(object, text, words);
+    }
+    if kind_of != Some("ConfigMap") {
         return Vec::new();
     }
     let entries = object.get("data").map(Node::entries).unwrap_or_default();
@@ -32,6 +36,19 @@ pub fn trees(object: Node<'_>, text: &str, words: &Words) -> Vec<(Tree, bool)> {
         found.push((tree, kind.is_some()));
     }
     found
+}
+
+/// The patches that a kustomization holds itself.
+fn patches(object: Node<'_>, text: &str, words: &Words) -> Vec<(Tree, bool)> {
+    let of = |key: &str| object.get(key).filter(|list| list.is_seq()).into_iter().flat_map(Node::items);
+    let within = of("patches").chain(of("patchesJson6902")).filter_map(|entry| entry.get("patch"));
+    let blocks = within.chain(of("patchesStrategicMerge")).filter_map(|patch| Block::of(patch, text));
+    let read = |block: Block| {
+        let mut tree = data::parse(FileKind::Yaml, "patch.yaml", object.span().file, &block.text);
+        block.place(&mut tree);
+        (tree, false)
+    };
+    blocks.filter(|block| words.hold(&block.text)).map(read).collect()
 }
 
 /// What a key's name says about its text: `Some(None)` if nothing (Istio's key is `mesh`), `None` if it is none of ours.

@@ -6,12 +6,12 @@ mod tests;
 
 use std::collections::HashMap;
 
-use super::summary::{is_listed, is_replaced};
+use super::summary::{is_listed, policies_in};
 use super::table::{Align, Table};
 use super::{Look, text};
 use crate::facts::{
-    Attempts, Backoff, BackoffKind, Callee, Caller, Classes, Facts, Limit, Nanos, Policy, PolicyId, PolicyKind,
-    Position, Sourced, Upstream, words,
+    Attempts, Backoff, BackoffKind, Callee, Caller, Classes, Dialect, Facts, Limit, Nanos, Policy, PolicyId,
+    PolicyKind, Position, Sourced, Upstream, words,
 };
 use crate::graph::System;
 use crate::source::Sources;
@@ -33,12 +33,11 @@ struct Row<'a> {
 }
 
 /// The policies to list, sorted by path and place. Test code is left out unless asked for.
-fn rows<'a>(facts: &'a Facts, systems: &[System<'_>], include_tests: bool) -> Vec<Row<'a>> {
+fn rows<'a>(facts: &'a Facts, systems: &'a [System<'_>], include_tests: bool) -> Vec<Row<'a>> {
     let is_shown = |policy: &Policy| is_listed(policy) || (include_tests && policy.kind != PolicyKind::TimeLimit);
     let bounds = bounds(systems);
-    let mut rows: Vec<Row<'a>> = facts
-        .policies()
-        .filter(|(_, policy)| is_shown(policy) && !is_replaced(policy, systems))
+    let mut rows: Vec<Row<'a>> = policies_in(facts, systems)
+        .filter(|(_, policy)| is_shown(policy))
         .map(|(id, policy)| Row {
             id,
             policy,
@@ -90,7 +89,7 @@ fn resolved(
 fn caller(id: PolicyId, policy: &Policy, systems: &[System<'_>]) -> Option<String> {
     resolved(id, systems, |resolved| resolved.caller).or_else(|| match &policy.caller {
         Caller::Service(service) => Some(service.host.display()),
-        Caller::ByPath | Caller::Members { .. } | Caller::Unknown(_) => None,
+        Caller::ByPath | Caller::Beside | Caller::Members { .. } | Caller::Unknown(_) => None,
     })
 }
 
@@ -138,7 +137,7 @@ pub fn table(facts: &Facts, systems: &[System<'_>], sources: &Sources, include_t
             jitter(policy),
             limit(&policy.attempt_timeout),
             limit(&policy.total.limit),
-            policy.retries_on.known().map_or_else(|| "?".to_string(), |classes| set(*classes)),
+            policy.retries_on.known().map_or_else(|| "?".to_string(), |classes| set(*classes, policy.dialect)),
             source(policy),
         ]);
     }
@@ -209,16 +208,16 @@ fn limit(limit: &Sourced<Limit<Nanos>>) -> String {
 }
 
 /// Longer lists of what is retried are cut: a table is for the eye, JSON has all of them.
-const WIDEST_SET: usize = 29;
+const WIDEST_SET: usize = 31;
 
-fn set(classes: Classes) -> String {
+fn set(classes: Classes, dialect: Dialect) -> String {
     if classes == Classes::ALL {
         return "everything".into();
     }
     if classes.is_empty() {
         return "nothing".into();
     }
-    let words = classes.in_brief();
+    let words = classes.in_brief(dialect);
     let shown = |count: usize| {
         let names = words.iter().take(count).copied().collect::<Vec<_>>().join(", ");
         if count < words.len() { format!("{names} and {} more", words.len() - count) } else { names }

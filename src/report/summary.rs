@@ -14,7 +14,7 @@ use super::{Counts, Look, text};
 use crate::facts::{FileKind, Nanos, words};
 use crate::graph::amount::Amount;
 
-pub use survey::{is_listed, is_replaced, policies_of, survey};
+pub use survey::{is_listed, policies_in, policies_of, survey};
 
 /// What a run looked at and what came of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -59,12 +59,17 @@ pub struct Summary {
 pub struct Coverage {
     /// Calls with policies, all of whose tries are known.
     pub calls_known: usize,
-    /// Calls with a policy whose tries are unknown.
+    /// The same where one of them stands on the call by inference only: a callee by its likeness, an assumed member of the
+    /// mesh, a gateway that no caller names.
+    pub calls_inferred: usize,
+    /// Calls with a policy whose tries are unknown, or one that may be another caller's.
     pub calls_with_unknown_factor: usize,
     /// Calls that nobody retries.
     pub calls_without_policy: usize,
     /// Policies whose callee is unknown: on no call, in no number.
     pub unknown_callees: usize,
+    /// Policies whose callee is known and whose caller is not: on no call, in no number.
+    pub unknown_callers: usize,
 }
 
 /// The path on which one request becomes most.
@@ -219,30 +224,43 @@ impl Summary {
     }
 
     fn coverage_text(&self) -> Option<String> {
-        let Coverage { calls_known, calls_with_unknown_factor, calls_without_policy, unknown_callees } = self.coverage;
-        let callees = match unknown_callees {
-            0 => None,
-            1 => Some("1 retried call has an unknown callee and is in no number above".to_string()),
-            n => Some(format!(
-                "{} retried calls have unknown callees and are in no number above",
-                words::grouped(n as u128)
-            )),
-        };
+        let Coverage { calls_known, calls_inferred, calls_with_unknown_factor, calls_without_policy, .. } =
+            self.coverage;
+        let unknown: Vec<String> =
+            [("callee", self.coverage.unknown_callees), ("caller", self.coverage.unknown_callers)]
+                .into_iter()
+                .filter(|(_, n)| *n > 0)
+                .map(|(end, n)| {
+                    let one = format!("retried call has an unknown {end} and is in no number above");
+                    let many = format!("retried calls have unknown {end}s and are in no number above");
+                    let says = match (end, n) {
+                        ("caller", 1) => ": `paths` under [services.NAME] in retrylint.toml says whose it is",
+                        ("caller", _) => ": `paths` under [services.NAME] in retrylint.toml says whose they are",
+                        _ => "",
+                    };
+                    format!("{}{says}", count(n, &one, &many))
+                })
+                .collect();
+        let unknown = unknown.join("; ");
         if self.calls == 0 {
-            return callees;
+            return (!unknown.is_empty()).then_some(unknown);
         }
         let parts: Vec<String> = [
             (calls_known, "with every factor known"),
             // "One" needs something before it to mean.
-            (calls_with_unknown_factor, if calls_known > 0 { "with an unknown one" } else { "with an unknown factor" }),
+            (calls_inferred, if calls_known > 0 { "with an inferred one" } else { "with an inferred factor" }),
+            (
+                calls_with_unknown_factor,
+                if calls_known + calls_inferred > 0 { "with an unknown one" } else { "with an unknown factor" },
+            ),
             (calls_without_policy, "without any policy"),
         ]
         .into_iter()
         .filter(|(n, _)| *n > 0)
         .map(|(n, what)| format!("{} {what}", words::grouped(n as u128)))
         .collect();
-        let callees = callees.map_or_else(String::new, |text| format!("; {text}"));
-        Some(format!("{}: {}{callees}", count(self.calls, "call", "calls"), parts.join(", ")))
+        let unknown = if unknown.is_empty() { unknown } else { format!("; {unknown}") };
+        Some(format!("{}: {}{unknown}", count(self.calls, "call", "calls"), parts.join(", ")))
     }
 
     /// `3 errors, 5 warnings; 4 opinionated findings with --pedantic`.

@@ -86,7 +86,13 @@ impl Fixture {
         let span = self.place();
         let layers = policies.iter().map(|id| {
             let policy = self.facts.policy(*id).unwrap();
-            let nest = Nest { policies: vec![*id], site: policy.span, upstream: None, confidence: Confidence::High };
+            let nest = Nest {
+                policies: vec![*id],
+                site: policy.span,
+                upstream: None,
+                confidence: Confidence::High,
+                is_inferred: false,
+            };
             Layer { position: policy.position, alternatives: vec![nest] }
         });
         let edge = Edge {
@@ -102,6 +108,7 @@ impl Fixture {
             propagates_deadline: false,
             confidence: Confidence::High,
             layers: layers.collect(),
+            unclaimed: Vec::new(),
         };
         for id in policies {
             self.resolved[id.0 as usize] = Resolved {

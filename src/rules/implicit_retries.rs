@@ -62,7 +62,7 @@ fn report<'s, 'a>(
             advice::tries_in_words(policy)
         ));
     if let Some(on) = policy.retries_on.known() {
-        let failures = on.and(view.possible()).in_words();
+        let failures = on.and(view.possible()).in_words(policy.dialect);
         if !failures.is_empty() {
             draft.note(format!("it repeats a request after {}", words::list(&failures)));
         }

@@ -141,7 +141,8 @@ pub fn check(systems: &[System], options: Options) -> Vec<Finding> {
     settle::hold_everywhere(&mut drafts, systems.len(), facts);
     let used = suppress::apply(facts, today, drafts.iter_mut().map(|draft| &mut draft.finding));
     let mut drafts = settle::join_defaults(drafts);
-    let mut unused = unused_suppression::drafts(facts, today, &used);
+    let is_part = facts.environments().len() > systems.len();
+    let mut unused = unused_suppression::drafts(facts, today, &used, is_part);
     settle::adjust(&mut unused, facts, options);
     suppress::apply(facts, today, unused.iter_mut().map(|draft| &mut draft.finding));
     drafts.append(&mut unused);

@@ -148,8 +148,8 @@ fn report(system: &System, node: NodeIndex, load: &NodeLoad, told: &Told, best: 
     if let Some(rest) = rest(system, load, best) {
         draft.note(format!("all other paths together: {rest}"));
     }
-    for policy in load.unknown.iter().filter_map(|id| system.facts.policy(*id)) {
-        let why = policy.attempts.why().map_or_else(|| "not told".to_owned(), ToString::to_string);
+    for (id, policy) in load.unknown.iter().filter_map(|id| Some((*id, system.facts.policy(*id)?))) {
+        let why = system.why_unknown(id);
         draft.note(format!("one factor is unknown and counted as 1: `{}` ({why})", policy.name));
     }
     if let Some(owners) = owners(system, path) {

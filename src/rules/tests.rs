@@ -215,7 +215,7 @@ fn today() -> Option<Date> {
 /// Runs suppression as `check` does, on drafts made by hand.
 fn suppressed(facts: &Facts, drafts: &mut [Draft]) -> Vec<String> {
     let used = crate::suppress::apply(facts, today(), drafts.iter_mut().map(|draft| &mut draft.finding));
-    unused_suppression::drafts(facts, today(), &used).into_iter().map(|draft| draft.finding.message).collect()
+    unused_suppression::drafts(facts, today(), &used, false).into_iter().map(|draft| draft.finding.message).collect()
 }
 
 fn comment(at: Span, rules: &[&str], scope: Scope) -> Suppression {
@@ -305,7 +305,7 @@ fn a_comment_whose_last_day_is_over_says_so() {
         let rule = if place == 0 { "no-backoff" } else { "weak-jitter" };
         let mut drafts = [draft(rule, span(0, 12), "a")];
         let used = crate::suppress::apply(&facts, today(), drafts.iter_mut().map(|draft| &mut draft.finding));
-        let unused = unused_suppression::drafts(&facts, today(), &used);
+        let unused = unused_suppression::drafts(&facts, today(), &used, false);
         let said: Vec<(String, bool)> = unused
             .into_iter()
             .map(|draft| (draft.finding.message, draft.finding.help.is_some_and(|help| help.starts_with("mend"))))
@@ -332,7 +332,7 @@ fn an_accept_of_a_service_that_nothing_else_names_covers_nothing() {
     }
     // Declared without any decision.
     tree.service("cart").source = ServiceSource::Settings;
-    let drafts = unused_suppression::drafts(&tree.facts, today(), &crate::suppress::Used::default());
+    let drafts = unused_suppression::drafts(&tree.facts, today(), &crate::suppress::Used::default(), false);
     let said: Vec<_> = drafts.iter().map(|draft| (&*draft.finding.message, draft.finding.help.as_deref())).collect();
     assert_eq!(
         said,

@@ -11,8 +11,9 @@ use crate::suppress::Used;
 pub(super) fn check(_: &System, _: &mut Findings) {}
 
 /// A finding for every name in a suppression that covered nothing, or whose last day is over. Names of no rule are
-/// unknown-suppression's business.
-pub(super) fn drafts(facts: &Facts, today: Option<Date>, used: &Used) -> Vec<Draft> {
+/// unknown-suppression's business. `is_part`: where only some environments are looked at, what covers nothing in these may do
+/// so in others.
+pub(super) fn drafts(facts: &Facts, today: Option<Date>, used: &Used, is_part: bool) -> Vec<Draft> {
     let Some(rule) = find("unused-suppression") else { return Vec::new() };
     let mut drafts = Vec::new();
     for (index, suppression) in facts.suppressions.iter().enumerate() {
@@ -20,7 +21,7 @@ pub(super) fn drafts(facts: &Facts, today: Option<Date>, used: &Used) -> Vec<Dra
         for (place, (name, span)) in suppression.rules.iter().enumerate() {
             // A comment that allows this very finding is used by being there.
             let covers = used.contains(index, place);
-            if (covers && expired.is_none()) || name == rule.id || find(name).is_none() {
+            if ((covers || is_part) && expired.is_none()) || name == rule.id || find(name).is_none() {
                 continue;
             }
             let (message, label) = match expired {

@@ -52,7 +52,7 @@ fn a_storm_fails_the_job_with_annotations_a_summary_and_outputs() {
     for part in [
         "## retrylint: 4 errors, 7 warnings, 2 notes",
         "- Worst path: gateway ×3 → checkout ×3 → payments ×3 → ledger = 27 requests for one (overload)",
-        "- 4 calls: 4 with every factor known",
+        "- 4 calls: 3 with every factor known, 1 with an inferred one",
         "- Slowest answer: checkout → payments waits 3 s for work that can take 14 s",
         "- **retry-amplification**: one request to <code>gateway</code> can become 27 requests at <code>ledger</code>",
     ] {

@@ -302,6 +302,7 @@ fn unite(part: &Part<'_>) -> Option<Edge> {
         propagates_deadline: known(|call| call.propagates_deadline.as_ref()).unwrap_or(false),
         confidence,
         layers: Vec::new(),
+        unclaimed: Vec::new(),
     })
 }
 

@@ -144,7 +144,7 @@ impl Linker<'_> {
             let confidence =
                 chain.iter().map(|(_, policy)| policy.confidence).fold(item.confidence, std::cmp::Ord::min);
             let policies = chain.into_iter().map(|(id, _)| id).collect();
-            nests.push(Nest { policies, site, upstream: None, confidence });
+            nests.push(Nest { policies, site, upstream: None, confidence, is_inferred: item.is_inferred });
         }
         nests
     }

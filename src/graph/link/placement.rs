@@ -40,6 +40,8 @@ pub(super) struct Placed {
     pub site: Option<Span>,
     /// Whether it is one of so many that routes are not told apart.
     pub is_sample: bool,
+    /// Whether its standing here is inferred.
+    pub is_inferred: bool,
 }
 
 /// Everything placed, and the open edges.
@@ -249,11 +251,13 @@ impl<'f> Linker<'f> {
             else {
                 continue;
             };
-            let Some(callee) = standing.callee.filter(|_| standing.meets_any()) else { continue };
+            // What is one unknown service's alone meets nobody's edges and has an open one all the same.
+            let is_route = standing.meets_any() || standing.callers == Callers::Beside;
+            let Some(callee) = standing.callee.filter(|_| is_route) else { continue };
             if self.takes_nothing(policy, standing) {
                 continue;
             }
-            if let Some(list) = candidates.get_mut(callee.index()) {
+            if let Some(list) = candidates.get_mut(callee.index()).filter(|_| standing.meets_any()) {
                 list.push(Candidate { standing, policy });
             }
             waiting.push(Candidate { standing, policy });
@@ -285,8 +289,9 @@ impl<'f> Linker<'f> {
                         covered.insert(*edge);
                     }
                     let placed = Placed::new(Slot::Edge(*edge), candidate.standing);
+                    let is_inferred = placed.is_inferred || confidence < Confidence::High;
                     let confidence = placed.confidence.min(confidence);
-                    placement.placed.push(Placed { confidence, is_sample: is_crowded, ..placed });
+                    placement.placed.push(Placed { confidence, is_sample: is_crowded, is_inferred, ..placed });
                 }
             }
         }
@@ -315,7 +320,10 @@ impl<'f> Linker<'f> {
     ) -> Option<Confidence> {
         // A route of the mesh whose bindings cannot be told is in no proxy outside of it either.
         if standing.callers != Callers::Members && !is_of_mesh(policy, standing.position) {
-            return Some(Confidence::High);
+            // What stands before its callee takes every request; that callers come through a gateway which none of them
+            // names is inferred.
+            let is_at_callee = standing.position >= Position::ServerSidecar;
+            return Some(if is_at_callee { Confidence::High } else { Confidence::Medium });
         }
         // The policy is itself the object that names the callee.
         let confidence = members.get(caller.index())?.as_caller(true)?;
@@ -413,6 +421,7 @@ impl<'f> Linker<'f> {
             confidence: confidence.min(fact.confidence),
             site: Some(site),
             is_sample: false,
+            is_inferred: confidence < Confidence::High,
         };
         for index in self.graph.edge_indices() {
             let (Some((caller, callee)), Some(edge)) =
@@ -468,6 +477,7 @@ impl Placed {
             confidence: standing.confidence,
             site: None,
             is_sample: false,
+            is_inferred: standing.is_inferred,
         }
     }
 }
@@ -493,6 +503,7 @@ pub(super) fn made_by(policy: &Policy, standing: &Standing) -> Edge {
         propagates_deadline: false,
         confidence: standing.confidence,
         layers: Vec::new(),
+        unclaimed: Vec::new(),
     }
 }
 

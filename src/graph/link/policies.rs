@@ -25,6 +25,8 @@ pub(super) struct Standing {
     pub position: Position,
     /// The least of the policy and of how its caller and callee are known.
     pub confidence: Confidence,
+    /// Whether caller or callee is inferred.
+    pub is_inferred: bool,
     /// Index of the use of its routes that says who calls, if one does.
     pub used: Option<usize>,
 }
@@ -42,8 +44,13 @@ impl Standing {
                     | Position::ServerSidecar
                     | Position::CalleeInbound
             ),
-            Callers::Call(_) | Callers::Service(_) => false,
+            Callers::Call(_) | Callers::Service(_) | Callers::Beside => false,
         }
+    }
+
+    /// Whether it is one caller's, and nobody says whose.
+    pub fn is_nobodys(&self) -> bool {
+        matches!(self.callers, Callers::Unknown | Callers::Beside) && !self.meets_any()
     }
 }
 
@@ -58,6 +65,8 @@ pub(super) enum Callers {
     Members,
     /// Nobody knows.
     Unknown,
+    /// Nobody knows, but it is one service alone.
+    Beside,
 }
 
 /// All policies of the environment, in order, and for every policy of the facts where it ended up.
@@ -134,7 +143,7 @@ impl<'f> Linker<'f> {
                         let (caller, _) = self.graph.edge_endpoints(edge)?;
                         Some(caller)
                     }),
-                    Callers::Members | Callers::Unknown => None,
+                    Callers::Members | Callers::Unknown | Callers::Beside => None,
                 };
                 let inferred = own.get(&id).is_some_and(|own| own.inferred);
                 let takes_nothing = self.takes_nothing(policy, &standing);
@@ -155,7 +164,10 @@ impl<'f> Linker<'f> {
     fn views(&mut self, uses: &Uses<'f>, policy: &Policy, edges: &Edges) -> Vec<Own> {
         let mut views = Vec::new();
         for (index, one) in uses.of(self, policy) {
-            let own = self.stated(policy, (&one.caller, one.span.file));
+            let mut own = self.stated(policy, (&one.caller, one.span.file));
+            let place = Place { file: Some(one.span.file), caller: own.caller };
+            let names = one.whole.iter().flatten().map(|host| self.id(host, place, own.caller));
+            own.hosts.extend(names);
             views.push(Own { position: one.position, used: Some(index), ..own });
         }
         if views.is_empty() {
@@ -193,6 +205,7 @@ impl<'f> Linker<'f> {
             (_, Some(caller)) if Some(caller) == callee => Callers::Unknown,
             (_, Some(caller)) if self.scope.is_in_force(policy) => Callers::Service(self.node(caller, policy.span)),
             (_, Some(caller)) => self.node_of(caller).map_or(Callers::Unknown, Callers::Service),
+            (Caller::Beside, None) => Callers::Beside,
             (_, None) => Callers::Unknown,
         };
         let position = policy.position;
@@ -203,6 +216,7 @@ impl<'f> Linker<'f> {
     fn standing(&self, id: PolicyId, policy: &Policy, own: &HashMap<PolicyId, Own>, edges: &Edges) -> Standing {
         let mut callers = Callers::Unknown;
         let mut confidence = policy.confidence;
+        let mut is_inferred = matches!(&policy.caller, Caller::Service(it) if it.evidence != Evidence::Written);
         let (mut callee, mut hosts) = (None, Vec::new());
         let mut call = None;
         for (enclosing, _) in self.scope.enclosing(id) {
@@ -215,6 +229,7 @@ impl<'f> Linker<'f> {
                 callee = own.callee.and_then(|callee| self.node_of(callee));
                 hosts.clone_from(&own.hosts);
                 confidence = confidence.min(own.confidence);
+                is_inferred |= own.inferred;
                 break;
             }
         }
@@ -229,7 +244,7 @@ impl<'f> Linker<'f> {
             (Position::ClientSidecar, Callers::Unknown) if policy.dialect != Dialect::Istio => Position::Gateway,
             (position, _) => position,
         };
-        Standing { policy: id, callers, callee, hosts, position, confidence, used }
+        Standing { policy: id, callers, callee, hosts, position, confidence, is_inferred, used }
     }
 
     /// A policy that says nothing and encloses others that all call one service calls that service: for the list of

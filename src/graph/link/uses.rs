@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Linker;
 use super::policies::Standing;
 use super::scope::{Folder, Scope};
-use crate::facts::{Caller, Dialect, ObjectName, Policy, RouteUse};
+use crate::facts::{Caller, Dialect, Host, ObjectName, Policy, RouteUse};
 
 /// More kinds of callers than this are not told apart for one object.
 const MOST: usize = 32;
@@ -98,10 +98,17 @@ fn alike(one: &RouteUse, other: &RouteUse) -> bool {
         (Caller::Service(one), Caller::Service(other)) => {
             (&one.host, &one.from_namespace) == (&other.host, &other.from_namespace)
         }
-        (Caller::ByPath, Caller::ByPath) | (Caller::Unknown(_), Caller::Unknown(_)) => one.span.file == other.span.file,
+        (Caller::ByPath, Caller::ByPath)
+        | (Caller::Beside, Caller::Beside)
+        | (Caller::Unknown(_), Caller::Unknown(_)) => one.span.file == other.span.file,
         (one, other) => one == other,
     };
-    are_same && one.position == other.position
+    are_same && one.position == other.position && names(one).eq(names(other))
+}
+
+/// By what callers reach the object itself, wherever that is written.
+fn names(one: &RouteUse) -> impl Iterator<Item = &Host> {
+    one.whole.iter().flatten().map(|service| &service.host)
 }
 
 impl Linker<'_> {

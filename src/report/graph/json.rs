@@ -7,7 +7,7 @@ use petgraph::graph::NodeIndex;
 use serde::{Serialize, Serializer};
 
 use super::{Shown, View};
-use crate::facts::{CallSource, Class, Facts, Nanos, PolicyId};
+use crate::facts::{CallSource, Class, Nanos, PolicyId};
 use crate::graph::amount::Amount;
 use crate::graph::handover::possible;
 use crate::graph::paths::BestPaths;
@@ -23,12 +23,12 @@ const HOPS: usize = 64;
 ///
 /// # Errors
 /// If `out` cannot be written to.
-pub fn write(views: &[View<'_>], facts: &Facts, out: impl Write) -> std::io::Result<()> {
+pub fn write(views: &[View<'_>], out: impl Write) -> std::io::Result<()> {
     let document = Document {
         version: json::VERSION,
         environments: views.iter().filter_map(|view| view.system.net.environment.as_deref()).collect(),
         class: views.first().and_then(|view| view.class),
-        services: Services(views, facts),
+        services: Services(views),
         calls: Calls(views),
         notes: views.iter().flat_map(|view| &view.system.net.notes).map(String::as_str).collect(),
     };
@@ -58,14 +58,14 @@ pub(in crate::report) struct Document<'a> {
 }
 
 /// A list of [`ServiceJson`].
-struct Services<'a>(&'a [View<'a>], &'a Facts);
+struct Services<'a>(&'a [View<'a>]);
 
 impl Serialize for Services<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Services(views, facts) = *self;
+        let Services(views) = *self;
         serializer.collect_seq(views.iter().flat_map(|view| {
             let mut best = BestPaths::new(view.system, 1);
-            view.nodes.iter().filter_map(move |node| service(view, *node, &mut best, facts))
+            view.nodes.iter().filter_map(move |node| service(view, *node, &mut best))
         }))
     }
 }
@@ -116,7 +116,7 @@ struct ServiceJson<'a> {
     /// Null if nothing bounds it.
     #[cfg_attr(test, schemars(range(min = 0)))]
     slowest_answer_ms: Option<f64>,
-    /// Policies of which it is not known how often they try.
+    /// Policies of which it is not known how often they try, or whether they stand on the way here.
     unknown_factors: Vec<UnknownJson>,
 }
 
@@ -148,7 +148,7 @@ struct HopJson<'a> {
     class: Class,
 }
 
-/// A policy of which it is not known how often it tries.
+/// A policy of which it is not known how often it tries, or whose it is.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct UnknownJson {
@@ -184,6 +184,9 @@ struct CallJson<'a> {
     class: Option<Class>,
     /// Outermost first.
     positions: Vec<PositionJson>,
+    /// Policies that retry calls to this service and whose callers nobody knows: some may stand here, and `tries` is a lower
+    /// bound. Ids in `policies --format json`, the first of them.
+    unclaimed: Vec<PolicyId>,
 }
 
 /// What is tried at one position of a call.
@@ -195,26 +198,21 @@ struct PositionJson {
     position: &'static str,
     /// Their ids in `policies --format json`. Several are alternatives, or nested.
     policies: Vec<PolicyId>,
+    /// Whether any of them stands here by inference: a name that is alike, an assumed member of the mesh, a gateway that no
+    /// caller names.
+    inferred: bool,
     /// Of this position alone, by failure; only what is tried more than once.
     #[cfg_attr(test, schemars(with = "BTreeMap<Class, Amount>", extend("propertyNames" = { "$ref": "#/$defs/Class" })))]
     tries: BTreeMap<&'static str, Amount>,
 }
 
-fn service<'a>(
-    view: &View<'a>,
-    node: NodeIndex,
-    best: &mut BestPaths<'_, '_>,
-    facts: &Facts,
-) -> Option<ServiceJson<'a>> {
+fn service<'a>(view: &View<'a>, node: NodeIndex, best: &mut BestPaths<'_, '_>) -> Option<ServiceJson<'a>> {
     let weight = view.node(node)?;
     let load = view.system.amplification.nodes.get(node.index())?;
     let time = view.system.deadlines.nodes.get(node.index()).and_then(|time| time.slowest);
     let best = if load.worst > Amount::ONE { best.end_of_worst(node, HOPS) } else { None };
     let (last, hops_left_out) = best.unwrap_or_default();
-    let unknown = load.unknown.iter().map(|id| UnknownJson {
-        policy: *id,
-        why: facts.policy(*id).and_then(|policy| policy.attempts.why()).map_or_else(String::new, ToString::to_string),
-    });
+    let unknown = load.unknown.iter().map(|id| UnknownJson { policy: *id, why: view.system.why_unknown(*id) });
     Some(ServiceJson {
         name: &weight.name,
         namespace: weight.namespace.as_deref(),
@@ -257,12 +255,20 @@ fn call<'a>(shown: &Shown<'a>, view: &View<'a>) -> CallJson<'a> {
         lower_bound: tries.as_ref().is_some_and(|(_, factor)| !factor.unknown.is_empty()),
         class: tries.map(|(class, _)| class),
         positions: shown.edge.layers.iter().filter_map(|layer| position(layer, shown.edge, view)).collect(),
+        unclaimed: shown.edge.unclaimed.clone(),
     }
 }
 
 /// The tries of one layer alone, by what it retries; none if nothing in it is about retrying.
 fn position(layer: &Layer, edge: &Edge, view: &View<'_>) -> Option<PositionJson> {
-    let alone = Edge { calls: Vec::new(), operation: None, one_of: None, layers: vec![layer.clone()], ..*edge };
+    let alone = Edge {
+        calls: Vec::new(),
+        operation: None,
+        one_of: None,
+        layers: vec![layer.clone()],
+        unclaimed: Vec::new(),
+        ..*edge
+    };
     let policies: Vec<PolicyId> = policies_of(&alone, view.system.facts).map(|(id, _)| id).collect();
     if policies.is_empty() {
         return None;
@@ -273,5 +279,6 @@ fn position(layer: &Layer, edge: &Edge, view: &View<'_>) -> Option<PositionJson>
         .map(|class| (class.name(), view.most_tries(&alone, class)))
         .filter(|(_, tries)| *tries > Amount::ONE)
         .collect();
-    Some(PositionJson { position: layer.position.name(), policies, tries })
+    let inferred = layer.alternatives.iter().any(|nest| nest.is_inferred);
+    Some(PositionJson { position: layer.position.name(), policies, inferred, tries })
 }

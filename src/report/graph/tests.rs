@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::facts::{Facts, File, FileKind, Role};
+use crate::facts::{Dialect, Facts, File, FileKind, Position, Role};
+use crate::graph::fixtures::{Tree, callee};
 use crate::graph::link::{environments, link};
 use crate::limits::Limits;
 use crate::read::{ReadSettings, read_file};
@@ -47,16 +48,12 @@ fn shown(text: &str, focus: &Focus, class: Option<Class>) -> (Value, String, Str
     let system = |environment| System::caused_by(&facts, &limits, link(&facts, environment), class);
     let systems: Vec<System<'_>> = environments(&facts).into_iter().map(system).collect();
     let views = view(&systems, focus, class).unwrap();
-    (
-        serde_json::from_str(&json_text(&views, &facts)).unwrap(),
-        super::text(&views, &facts, &sources, WIDE),
-        dot(&views),
-    )
+    (serde_json::from_str(&json_text(&views)).unwrap(), super::text(&views, &facts, &sources, WIDE), dot(&views))
 }
 
-fn json_text(views: &[View<'_>], facts: &Facts) -> String {
+fn json_text(views: &[View<'_>]) -> String {
     let mut out = Vec::new();
-    write_json(views, facts, &mut out).unwrap();
+    write_json(views, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -97,7 +94,7 @@ fn json_has_every_position_of_a_call() {
     let policies = last["positions"][0]["policies"].clone();
     assert_eq!(
         last["positions"],
-        json!([{ "position": "caller-code", "policies": policies, "tries": { "overload": 3 } }])
+        json!([{ "position": "caller-code", "policies": policies, "inferred": false, "tries": { "overload": 3 } }])
     );
     let audit = calls.iter().find(|call| call["to"] == "audit").unwrap();
     assert_eq!((&audit["async"], &audit["positions"]), (&json!(true), &json!([])));
@@ -182,6 +179,27 @@ fn text_lists_services_from_the_roots_on_and_calls_with_who_retries() {
     assert!(lines[2].starts_with("payments     9"), "{shown}");
     assert_eq!(lines[4], "checkout → payments: 3× for overload (503)");
     assert_eq!(lines[5], "  caller-code     three tries, manifest  services.yaml:6");
+}
+
+#[test]
+fn a_call_that_somebody_unknown_retries_is_a_lower_bound() {
+    let mut tree = Tree::default();
+    tree.call("cart", "stock");
+    tree.call("cart", "audit");
+    tree.policy("appsettings.json", Dialect::Dotnet, Position::CallerCode, 4).callee = callee("stock");
+    let limits = Limits::default();
+    let systems = systems(&tree.facts, &limits);
+    let views = view(&systems, &Focus::All, None).unwrap();
+    let shown = super::text(&views, &tree.facts, &Sources::new(Vec::new()), WIDE);
+    let said = "cart → stock: ≥ 1× for overload (503)\n  caller unknown  four tries, dotnet  \n";
+    assert!(shown.contains(said), "{shown}");
+    assert!(shown.contains("cart → audit: 1× for overload (503)\n  nobody retries\n"), "{shown}");
+    let json: Value = serde_json::from_str(&json_text(&views)).unwrap();
+    let stock = json["services"].as_array().unwrap().iter().find(|service| service["name"] == "stock").unwrap();
+    assert_eq!((&stock["worst_path"]["factor"], &stock["lower_bound"]), (&json!(1), &json!(true)));
+    let calls = json["calls"].as_array().unwrap().iter().map(|call| (call["to"].as_str().unwrap(), &call["unclaimed"]));
+    assert_eq!(calls.collect::<Vec<_>>(), [("audit", &json!([])), ("stock", &json!([0]))]);
+    assert_eq!(stock["unknown_factors"], json!([{ "policy": 0, "why": "nothing says whose it is" }]));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::report::paint::{Paint, Tone};
 use crate::report::summary::{Step, arrows, policies_of};
 use crate::report::table::{Align, Table};
 use crate::report::{Look, text};
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 
 /// Services and calls of each environment.
 pub fn render(views: &[View<'_>], facts: &Facts, sources: &Sources, look: Look) -> String {
@@ -127,11 +127,17 @@ fn push_call(call: &Shown<'_>, view: &View<'_>, (facts, sources): (&Facts, &Sour
         Some(rest) => out.push_str(&format!("{}{rest}", paint.tone(Tone::Strong, &arrow))),
         None => out.push_str(&head),
     }
-    if policies_of(call.edge, facts).next().is_none() {
+    if policies_of(call.edge, facts).next().is_none() && call.edge.unclaimed.is_empty() {
         out.push_str("  nobody retries\n");
     }
     for layer in &call.edge.layers {
         push_layer(layer, facts, sources, look, out);
+    }
+    // They may be this caller's: that nobody retries cannot be said.
+    let mut lead = "caller unknown";
+    for policy in call.edge.unclaimed.iter().filter_map(|id| facts.policy(*id)) {
+        push_policy((lead, policy, "", policy.site()), sources, look, out);
+        lead = "";
     }
 }
 
@@ -144,26 +150,33 @@ fn push_layer(layer: &Layer, facts: &Facts, sources: &Sources, look: Look, out: 
     for nest in &layer.alternatives {
         let policies = nest.policies.iter().filter_map(|id| Some((nest.site_of(*id, facts), facts.policy(*id)?)));
         for (site, policy) in policies.filter(|(_, policy)| policy.kind != PolicyKind::TimeLimit) {
-            let place = sources.get(site.file).map_or_else(String::new, |source| {
-                format!("{}:{}", text::line(&source.path), source.position(site.start).line)
-            });
-            let said = text::wrap(&policy_in_words(policy), look.width.saturating_sub(INDENT));
-            let mut last = INDENT;
-            for (row, line) in said.iter().enumerate() {
-                out.push_str(&if row == 0 {
-                    format!("  {lead:<15} {line}")
-                } else {
-                    format!("\n{:INDENT$}{line}", "")
-                });
-                last = INDENT + text::width(line);
-            }
-            // Where both do not fit, the place has a line of its own, which can still be clicked.
-            let fits = last + 2 + text::width(&place) <= look.width;
-            out.push_str(&if fits { format!("  {place}\n") } else { format!("\n{:INDENT$}{place}\n", "") });
+            let inferred = if nest.is_inferred { ", inferred" } else { "" };
+            push_policy((lead, policy, inferred, site), sources, look, out);
             lead = "";
         }
         lead = if lead.is_empty() { "  or" } else { lead };
     }
+}
+
+/// What a policy does, and where that is said.
+fn push_policy(
+    (lead, policy, how, site): (&str, &Policy, &str, Span),
+    sources: &Sources,
+    look: Look,
+    out: &mut String,
+) {
+    let place = sources.get(site.file).map_or_else(String::new, |source| {
+        format!("{}:{}", text::line(&source.path), source.position(site.start).line)
+    });
+    let said = text::wrap(&format!("{}{how}", policy_in_words(policy)), look.width.saturating_sub(INDENT));
+    let mut last = INDENT;
+    for (row, line) in said.iter().enumerate() {
+        out.push_str(&if row == 0 { format!("  {lead:<15} {line}") } else { format!("\n{:INDENT$}{line}", "") });
+        last = INDENT + text::width(line);
+    }
+    // Where both do not fit, the place has a line of its own, which can still be clicked.
+    let fits = last + 2 + text::width(&place) <= look.width;
+    out.push_str(&if fits { format!("  {place}\n") } else { format!("\n{:INDENT$}{place}\n", "") });
 }
 
 fn policy_in_words(policy: &Policy) -> String {

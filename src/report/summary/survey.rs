@@ -10,7 +10,7 @@ use crate::facts::{Facts, Policy, PolicyId, PolicyKind, Purpose, Role, words};
 use crate::graph::amount::Amount;
 use crate::graph::deadlines::{Inversion, inversion};
 use crate::graph::paths::{By, k_best};
-use crate::graph::{Edge, System};
+use crate::graph::{Edge, Factor, Part, System};
 use crate::report::Counts;
 use crate::scan;
 use crate::source::FileId;
@@ -23,6 +23,7 @@ pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], find
         .map(|node| (&*node.name, node.namespace.as_deref()))
         .collect();
     let calls = calls(systems);
+    let policies = || policies_in(facts, systems).map(|(_, policy)| policy);
     let count = |state: State| calls.values().filter(|known| **known == state).count();
     let mut notes: Vec<String> = systems.iter().flat_map(|system| system.net.notes.iter().cloned()).collect();
     notes.sort();
@@ -36,13 +37,15 @@ pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], find
         unread: looked.unread.clone(),
         services: services.len(),
         calls: calls.len(),
-        policies: facts.policies.iter().filter(|policy| is_listed(policy) && !is_replaced(policy, systems)).count(),
-        without_retries: facts.policies.iter().filter(|policy| is_time_limit(policy)).count(),
+        policies: policies().filter(|policy| is_listed(policy)).count(),
+        without_retries: policies().filter(|policy| is_time_limit(policy)).count(),
         coverage: Coverage {
             calls_known: count(State::Known),
+            calls_inferred: count(State::Inferred),
             calls_with_unknown_factor: count(State::UnknownFactor),
             calls_without_policy: count(State::NoPolicy),
             unknown_callees: unknown_callees(facts, systems),
+            unknown_callers: unknown_callers(facts, systems),
         },
         worst_path: worst_path(systems),
         slowest_answer: slowest(systems),
@@ -64,6 +67,15 @@ fn unread(facts: &Facts) -> Option<String> {
     }
 }
 
+/// The policies of the environments that are looked at.
+pub fn policies_in<'a>(
+    facts: &'a Facts,
+    systems: &'a [System<'_>],
+) -> impl Iterator<Item = (PolicyId, &'a Policy)> + use<'a> {
+    let is_in = |id: PolicyId| systems.iter().any(|it| it.net.in_environment.get(id.0 as usize) == Some(&true));
+    facts.policies().filter(move |(id, _)| systems.is_empty() || is_in(*id))
+}
+
 /// Whether it is a route or call that never retries.
 fn is_time_limit(policy: &Policy) -> bool {
     policy.kind == PolicyKind::TimeLimit && !policy.test_code
@@ -72,13 +84,6 @@ fn is_time_limit(policy: &Policy) -> bool {
 /// Whether a policy is one that `policies` lists: it retries, and not in test code.
 pub fn is_listed(policy: &Policy) -> bool {
     policy.kind != PolicyKind::TimeLimit && !policy.test_code
-}
-
-/// Whether every environment has a policy of its own in place of one.
-pub fn is_replaced(policy: &Policy, systems: &[System<'_>]) -> bool {
-    let replaces =
-        |system: &System<'_>| system.net.environment.as_ref().is_some_and(|it| policy.replaced_in.contains(it));
-    !policy.replaced_in.is_empty() && systems.iter().all(replaces)
 }
 
 /// The policies on a call that say something about retrying, outermost position first; mere time limits are none.
@@ -92,7 +97,18 @@ pub fn policies_of<'a>(edge: &'a Edge, facts: &'a Facts) -> impl Iterator<Item =
 enum State {
     NoPolicy,
     Known,
+    Inferred,
     UnknownFactor,
+}
+
+/// Whether something that multiplies stands on a call by inference only.
+fn rests_on_inference(edge: &Edge, factor: &Factor) -> bool {
+    let is_inferred = |part: &Part| {
+        let mut nests =
+            edge.layers.iter().filter(|layer| layer.position == part.position).flat_map(|it| &it.alternatives);
+        nests.any(|nest| nest.is_inferred && nest.policies.contains(&part.policy))
+    };
+    factor.multiplying().any(is_inferred)
 }
 
 /// Every call once, however many environments it belongs to.
@@ -105,6 +121,8 @@ fn calls<'a>(systems: &'a [System<'_>]) -> BTreeMap<(&'a str, &'a str, crate::so
             let load = system.amplification.edges.get(edge.id().index());
             let state = if load.is_some_and(|load| !load.factor.unknown.is_empty()) {
                 State::UnknownFactor
+            } else if load.is_some_and(|load| rests_on_inference(edge.weight(), &load.factor)) {
+                State::Inferred
             } else if policies_of(edge.weight(), system.facts).next().is_some() {
                 State::Known
             } else {
@@ -119,11 +137,9 @@ fn calls<'a>(systems: &'a [System<'_>]) -> BTreeMap<(&'a str, &'a str, crate::so
 
 /// Policies that retry and whose callee no environment could tell; those that ask this machine alone have none.
 fn unknown_callees(facts: &Facts, systems: &[System<'_>]) -> usize {
-    facts
-        .policies()
+    policies_in(facts, systems)
         .filter(|(id, policy)| {
             is_listed(policy)
-                && !is_replaced(policy, systems)
                 && policy.kind != PolicyKind::Default
                 && policy.purpose != Purpose::Local
                 && policy.may_retry()
@@ -132,6 +148,23 @@ fn unknown_callees(facts: &Facts, systems: &[System<'_>]) -> usize {
                 })
         })
         .count()
+}
+
+/// Policies that retry calls to a known service and whose caller no environment could tell; those that stand around one
+/// another are one.
+fn unknown_callers(facts: &Facts, systems: &[System<'_>]) -> usize {
+    let nobodys = systems.iter().flat_map(|system| system.net.unclaimed.iter().copied());
+    let mut nobodys: BTreeSet<PolicyId> = nobodys.collect();
+    let is_known = |id: &PolicyId| {
+        let ends = |system: &System<'_>| system.net.resolved.get(id.0 as usize).and_then(|ends| ends.caller);
+        systems.iter().any(|system| ends(system).is_some())
+    };
+    nobodys.retain(|id| facts.policy(*id).is_some_and(is_listed) && !is_known(id));
+    let stands_alone = |id: &&PolicyId| {
+        let inside = facts.policy(**id).and_then(|policy| policy.inside);
+        inside.is_none_or(|outer| !nobodys.contains(&outer))
+    };
+    nobodys.iter().filter(stands_alone).count()
 }
 
 /// The path to the service with the greatest figure that levels go by; of equals that with most tries, then the first by
@@ -242,8 +275,9 @@ fn ends(system: &System<'_>, edge: EdgeIndex) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{FileKind, Nanos};
+    use crate::facts::{Caller, Dialect, FileKind, Nanos, Position};
     use crate::graph::amount::Amount;
+    use crate::graph::fixtures::{Tree, callee, reference};
     use crate::graph::link::{environments, link};
     use crate::limits::Limits;
     use crate::read::{ReadSettings, read_file};
@@ -268,7 +302,7 @@ mod tests {
         assert_eq!((summary.services, summary.calls, summary.policies), (5, 4, 2));
         assert_eq!(
             summary.coverage,
-            Coverage { calls_known: 1, calls_with_unknown_factor: 1, calls_without_policy: 2, unknown_callees: 0 }
+            Coverage { calls_known: 1, calls_with_unknown_factor: 1, calls_without_policy: 2, ..Coverage::default() }
         );
     }
 
@@ -276,6 +310,48 @@ mod tests {
     fn a_retried_call_to_nobody_known_is_counted_apart() {
         let summary = summary("job:\n  retry:\n    attempts: 3\n    backoff: 1s\n");
         assert_eq!((summary.calls, summary.policies), (0, summary.coverage.unknown_callees));
+    }
+
+    #[test]
+    fn a_call_that_somebody_unknown_retries_is_not_without_a_policy() {
+        let mut tree = Tree::default();
+        tree.call("cart", "stock");
+        tree.call("cart", "audit");
+        for (at, to) in ["stock", "ledger"].into_iter().enumerate() {
+            let policy = tree.policy("appsettings.json", Dialect::Dotnet, Position::CallerCode, 4);
+            policy.callee = callee(to);
+            // A loop around a client's retries is one retried call.
+            policy.inside = (at == 0).then_some(PolicyId(2));
+        }
+        tree.policy("appsettings.json", Dialect::Dotnet, Position::CallerCode, 2).callee = callee("stock");
+        let limits = Limits::default();
+        let systems = [System::new(&tree.facts, &limits, link(&tree.facts, None))];
+        let summary = survey(&tree.facts, &scan::Counts::default(), &systems, Counts::default());
+        let coverage = Coverage {
+            calls_with_unknown_factor: 1,
+            calls_without_policy: 1,
+            unknown_callers: 2,
+            ..Coverage::default()
+        };
+        assert_eq!(summary.coverage, coverage);
+        let said = "2 calls: 1 with an unknown factor, 1 without any policy; 2 retried calls have unknown callers and are in no \
+                    number above: `paths` under [services.NAME] in retrylint.toml says whose they are";
+        assert_eq!(summary.lines(None)[1], said);
+    }
+
+    #[test]
+    fn a_call_whose_gateway_is_inferred_is_not_called_known() {
+        let mut tree = Tree::default();
+        tree.call("cart", "stock");
+        tree.sidecar("deploy/envoy.yaml", "stock", 3);
+        tree.call("cart", "audit");
+        tree.policy("all.yaml", Dialect::Manifest, Position::CallerCode, 2).callee = callee("audit");
+        tree.facts.policies[1].caller = Caller::Service(reference("cart"));
+        let limits = Limits::default();
+        let systems = [System::new(&tree.facts, &limits, link(&tree.facts, None))];
+        let summary = survey(&tree.facts, &scan::Counts::default(), &systems, Counts::default());
+        assert_eq!(summary.coverage, Coverage { calls_known: 1, calls_inferred: 1, ..Coverage::default() });
+        assert_eq!(summary.lines(None)[2], "2 calls: 1 with every factor known, 1 with an inferred one");
     }
 
     #[test]

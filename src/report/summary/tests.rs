@@ -17,9 +17,11 @@ fn summary() -> Summary {
         without_retries: 0,
         coverage: Coverage {
             calls_known: 19,
+            calls_inferred: 0,
             calls_with_unknown_factor: 7,
             calls_without_policy: 5,
             unknown_callees: 7,
+            unknown_callers: 0,
         },
         worst_path: Some(WorstPath {
             hops: vec![step("web", 3), step("checkout", 3), step("edge", 1), step("payments", 3)],

@@ -238,7 +238,15 @@ fn object(name: &str) -> ObjectName {
 fn delegate(tree: &mut Tree, position: Position, caller: Caller) {
     let span = tree.span("mesh.yaml");
     let of = object("part");
-    tree.facts.route_uses.push(RouteUse { of, position, caller, hands_down: None, environment: None, span });
+    tree.facts.route_uses.push(RouteUse {
+        of,
+        position,
+        caller,
+        hands_down: None,
+        whole: None,
+        environment: None,
+        span,
+    });
 }
 
 #[test]

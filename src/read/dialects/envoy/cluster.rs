@@ -206,6 +206,8 @@ pub(super) fn upstream(node: Node<'_>, name: &str, cluster: &Cluster<'_>, who: &
         max_connections: cap(threshold, "max_connections", 1024),
         connect_timeout: cluster.connect_timeout.clone(),
         hosts: hosts(node),
+        object: None,
+        is_patch: false,
     })
 }
 

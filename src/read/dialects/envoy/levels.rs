@@ -35,6 +35,8 @@ pub(super) struct HostLevel<'t> {
     pub hosts: Vec<ServiceRef>,
     /// Whether clients may set the retry headers: by default Envoy drops them all (M-7).
     pub trusts_clients: bool,
+    /// Whether only the proxy's own machine reaches it.
+    pub is_local: bool,
     /// Whether a tree of matchers may hold routes that are not read.
     pub has_matcher: bool,
 }
@@ -62,6 +64,7 @@ impl<'t> HostLevel<'t> {
             headers: [field(node, "request_headers_to_add"), host.headers],
             hosts,
             trusts_clients: host.trusts_clients,
+            is_local: host.is_local,
             has_matcher: field(node, "matcher").is_some(),
         }
     }

@@ -86,7 +86,7 @@ fn read(root: Node<'_>, context: &Context<'_>, facts: &mut Facts) {
     for host in &found.hosts {
         reader.host(host);
     }
-    facts.route_uses.extend(found.used.iter().filter_map(|name| who.uses(*name)));
+    facts.route_uses.extend(found.used.iter().filter_map(|(name, is_local)| who.uses(*name, *is_local)));
     if !found.hosts.is_empty() || !clusters.is_empty() || !found.used.is_empty() {
         facts.services.extend(who.declared(root.span()));
     }

@@ -9,6 +9,7 @@ use crate::facts::{
     Limit, Nanos, Origin, Policy, PolicyKind, Sourced, Value, Why,
 };
 use crate::read::data::tree::Node;
+use crate::read::data::value::shorten;
 use crate::source::Span;
 
 /// What decides how a route retries.
@@ -54,6 +55,10 @@ pub(super) fn apply(policy: &mut Policy, given: &Given<'_, '_>) {
         policy.ineffective.extend(hedging_problems(given, false, false));
         return;
     }
+    if let Some(node) = given.policy.filter(|node| !node.is_map()) {
+        leave_open(policy, node);
+        return;
+    }
     let conditions = conditions(policy, given);
     if let Some(node) = given.of_route.and_then(|node| field(node, "per_try_timeout")) {
         policy.attempt_timeout = proto::limit(node);
@@ -94,6 +99,24 @@ pub(super) fn apply(policy: &mut Policy, given: &Given<'_, '_>) {
         let at = policy.attempts.span().unwrap_or(policy.span);
         policy.attempts = Sourced::unknown(Why::Other("Envoy rejects this configuration".into()), at);
     }
+}
+
+/// A policy that is filled in later, or no policy at all: nothing of it is known but that it is there.
+fn leave_open(policy: &mut Policy, node: Node<'_>) {
+    fn unknown<T>(why: &Why, node: Node<'_>) -> Sourced<T> {
+        Sourced::unknown(why.clone(), node.span())
+    }
+    let what = || node.text().map_or_else(|| "a list".to_string(), shorten);
+    let why =
+        &proto::hole(node).unwrap_or_else(|| Why::Malformed { found: what().into(), expected: "a mapping".into() });
+    policy.kind = PolicyKind::Config;
+    policy.confidence = Confidence::Medium;
+    policy.attempts = unknown(why, node);
+    policy.retries_on = unknown(why, node);
+    policy.attempt_timeout = unknown(why, node);
+    policy.backoff.kind = unknown(why, node);
+    policy.backoff.base = unknown(why, node);
+    policy.backoff.cap = unknown(why, node);
 }
 
 /// What is retried, with what is wrong about how that is said.

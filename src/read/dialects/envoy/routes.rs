@@ -73,6 +73,7 @@ impl<'a, 't> Reader<'a, 't> {
         replaced.note(cluster_policy, route.retry);
 
         let mut policy = self.policy(route.span, route.policy_name(destination));
+        policy.caller = self.who.caller(host.is_local);
         policy.callee = callee.clone();
         policy.route = Some(Route {
             list: host.span,

@@ -13,8 +13,8 @@ pub(super) struct Found<'t> {
     pub clusters: Vec<Node<'t>>,
     /// Virtual hosts with what encloses them.
     pub hosts: Vec<Host<'t>>,
-    /// Names of route configurations that stand elsewhere.
-    pub used: Vec<Node<'t>>,
+    /// Names of route configurations that stand elsewhere, and whether only the same machine reaches what uses them.
+    pub used: Vec<(Node<'t>, bool)>,
 }
 
 /// A virtual host.
@@ -28,6 +28,8 @@ pub(super) struct Host<'t> {
     pub headers: Option<Node<'t>>,
     /// Whether the HTTP connection manager takes some clients for internal ones.
     pub trusts_clients: bool,
+    /// Whether only the same machine reaches it: its listener is bound to 127.0.0.1.
+    pub is_local: bool,
 }
 
 /// What a mapping is.
@@ -134,6 +136,18 @@ fn is_listener(node: Node<'_>) -> bool {
         || list(node, "filter_chains").any(|chain| field(chain, "filters").is_some())
 }
 
+/// Whether a listener is bound to addresses that only its own machine reaches.
+fn is_bound_to_loopback(listener: Node<'_>) -> bool {
+    let further = list(listener, "additional_addresses").map(|entry| field(entry, "address"));
+    let mut addresses = std::iter::once(field(listener, "address")).chain(further);
+    addresses.all(|address| {
+        let Some(address) = address else { return false };
+        let host = at(address, &["socket_address", "address"]).and_then(Node::text);
+        let is_loopback = |host: &str| host == "localhost" || host == "::1" || host.starts_with("127.");
+        host.is_some_and(is_loopback) || at(address, &["pipe", "path"]).is_some()
+    })
+}
+
 fn is_cluster(node: Node<'_>) -> bool {
     field(node, "name").is_some() && CLUSTER_FIELDS.iter().any(|name| field(node, name).is_some())
 }
@@ -178,10 +192,10 @@ impl<'t> Found<'t> {
         match kind(node) {
             Some(Kind::Cluster) => self.clusters.push(node),
             Some(Kind::Listener) => self.listener(node, inline_routes),
-            Some(Kind::Manager) => self.manager(node),
+            Some(Kind::Manager) => self.manager(node, false),
             Some(Kind::RouteConfig) => self.config(node, None, text(node, "name")),
             Some(Kind::VirtualHost) => {
-                self.hosts.push(Host { node, resource: None, headers: None, trusts_clients: false })
+                self.hosts.push(Host { node, resource: None, headers: None, trusts_clients: false, is_local: false })
             }
             _ => {}
         }
@@ -191,37 +205,42 @@ impl<'t> Found<'t> {
         if !inline_routes {
             return;
         }
+        let is_local = is_bound_to_loopback(node);
         for chain in list(node, "filter_chains").chain(field(node, "default_filter_chain")) {
             for filter in list(chain, "filters") {
                 if let Some(config) = field(filter, "typed_config").or_else(|| field(filter, "config")) {
-                    self.manager(config);
+                    self.manager(config, is_local);
                 }
             }
         }
         if let Some(manager) = at(node, &["api_listener", "api_listener"]) {
-            self.manager(manager);
+            self.manager(manager, false);
         }
     }
 
     /// An HTTP connection manager; of other filters it finds nothing.
-    fn manager(&mut self, node: Node<'t>) {
+    fn manager(&mut self, node: Node<'t>, is_local: bool) {
+        let from = self.hosts.len();
         if let Some(config) = field(node, "route_config") {
             self.config(config, Some(node), None);
         }
-        self.used.extend(at(node, &["rds", "route_config_name"]));
+        let mut used: Vec<Node<'t>> = at(node, &["rds", "route_config_name"]).into_iter().collect();
         let scopes = at(node, &["scoped_routes", "scoped_route_configurations_list"]);
         for scope in scopes.into_iter().flat_map(|scopes| list(scopes, "scoped_route_configurations")) {
             if let Some(config) = field(scope, "route_configuration") {
                 self.config(config, Some(node), None);
             }
-            self.used.extend(field(scope, "route_configuration_name"));
+            used.extend(field(scope, "route_configuration_name"));
         }
+        self.used.extend(used.into_iter().map(|name| (name, is_local)));
+        self.hosts.iter_mut().skip(from).for_each(|host| host.is_local = is_local);
     }
 
     fn config(&mut self, node: Node<'t>, manager: Option<Node<'t>>, resource: Option<&'t str>) {
         let headers = field(node, "request_headers_to_add");
         let trusts_clients = manager.is_some_and(|manager| field(manager, "internal_address_config").is_some());
-        self.hosts.extend(list(node, "virtual_hosts").map(|node| Host { node, resource, headers, trusts_clients }));
+        let host = |node| Host { node, resource, headers, trusts_clients, is_local: false };
+        self.hosts.extend(list(node, "virtual_hosts").map(host));
     }
 
     /// What the admin port prints. It prints the static part twice, in the bootstrap and in the sections, and the route

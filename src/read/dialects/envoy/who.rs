@@ -45,11 +45,19 @@ impl Identity {
         Identity { caller: Caller::Service(service.clone()), position, service: Some(service) }
     }
 
+    /// Who calls through what only the proxy's own machine reaches, or anybody does.
+    pub fn caller(&self, is_local: bool) -> Caller {
+        match &self.caller {
+            Caller::ByPath if is_local => Caller::Beside,
+            caller => caller.clone(),
+        }
+    }
+
     /// The use of a route configuration that stands elsewhere, by its name.
-    pub fn uses(&self, name: Node<'_>) -> Option<RouteUse> {
+    pub fn uses(&self, name: Node<'_>, is_local: bool) -> Option<RouteUse> {
         let of = name.text().filter(|_| proto::hole(name).is_none()).and_then(route_configuration)?;
-        let (position, caller) = (self.position, self.caller.clone());
-        Some(RouteUse { of, position, caller, hands_down: None, environment: None, span: name.span() })
+        let (position, caller) = (self.position, self.caller(is_local));
+        Some(RouteUse { of, position, caller, hands_down: None, whole: None, environment: None, span: name.span() })
     }
 
     /// The proxy as a service that calls others. A sidecar is none: its service is the application beside it.

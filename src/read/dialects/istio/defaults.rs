@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{SOURCE, inherit, retries};
+use super::{SOURCE, inherit, patch, retries};
 use crate::facts::{
     Attempts, BackoffKind, Callee, Caller, Class, Classes, Confidence, Dialect, Facts, Jitter, Limit, Mesh, Nanos,
     Policy, PolicyId, PolicyKind, Position, Sourced, Why, interned,
@@ -99,6 +99,7 @@ pub(super) fn everyone() -> Callee {
 pub fn finish(facts: &mut Facts) {
     // First, so that a default that a delegate takes from its root is replaced like the root's own.
     inherit::settle(facts);
+    patch::settle(facts);
     let (mut sightings, others): (Vec<Mesh>, Vec<Mesh>) =
         std::mem::take(&mut facts.meshes).into_iter().partition(|mesh| mesh.source == SOURCE);
     facts.meshes = others;

@@ -1,10 +1,10 @@
 //! DestinationRule: what proxies know about a destination as a whole. `http.maxRetries` caps parallel retries and counts
 //! nothing per request.
 
-use super::{Rejection, defaults, duration, host, is_zero, limited, may_be_templated};
+use super::{Rejection, defaults, duration, host, is_patch, is_zero, limited, may_be_templated, object_name};
 use crate::facts::{
-    Attempts, Breaker, Budget, BudgetBase, Callee, Caller, Dialect, Facts, Floor, Ineffective, Limit, Nanos, Place,
-    PolicyKind, Position, ServiceRef, Sourced, Upstream, Why, words,
+    Attempts, Breaker, Budget, BudgetBase, Callee, Caller, Dialect, Evidence, Facts, Floor, Ineffective, Limit, Nanos,
+    Place, PolicyKind, Position, ServiceRef, Sourced, Upstream, Why, words,
 };
 use crate::read::Context;
 use crate::read::data::tree::{Entry, Node};
@@ -28,6 +28,7 @@ pub(super) fn read(document: Node<'_>, object: &Metadata, context: &Context<'_>,
         spec,
         top: spec.get("trafficPolicy"),
         version: context.settings.istio_version,
+        is_patch: is_patch(context.path),
         rejections: Vec::new(),
         ineffective: Vec::new(),
     };
@@ -55,15 +56,23 @@ struct Reader<'t> {
     spec: Node<'t>,
     top: Option<Node<'t>>,
     version: (u32, u32),
+    /// Whether its file is one of patches.
+    is_patch: bool,
     rejections: Vec<Rejection>,
     ineffective: Vec<Ineffective>,
 }
 
 impl<'t> Reader<'t> {
-    /// None if the destination is no single service.
+    /// None if the destination is no single service. A patch need not name one.
     fn upstream(&mut self, object: &Metadata) -> Option<Upstream> {
-        let node = self.spec.get("host")?;
-        let callee = host::service(node, object).ok();
+        let node = self.spec.get("host").filter(|host| !host.is_null());
+        let is_templated = object.name.contains("{{");
+        let callee = match node {
+            Some(node) => host::service(node, object).ok(),
+            None if is_templated || may_be_templated(self.spec) => None,
+            None => host::named(&object.name, object.namespace.as_ref(), object.span)
+                .map(|of| ServiceRef { evidence: Evidence::Assumed, ..of }),
+        };
         let budget = self.budget();
         let pool = self.block("connectionPool");
         let retry_cap = self.retry_cap(pool);
@@ -83,7 +92,7 @@ impl<'t> Reader<'t> {
             names: Vec::new(),
             position: Position::ClientSidecar,
             dialect: Dialect::Istio,
-            span: node.span(),
+            span: node.map_or(object.span, Node::span),
             environment: None,
             budget: budget.boxed(),
             retry_cap,
@@ -91,6 +100,8 @@ impl<'t> Reader<'t> {
             max_connections,
             connect_timeout,
             hosts: None,
+            object: (!is_templated).then(|| object_name(object.name.clone(), object.namespace.clone())),
+            is_patch: node.is_none() || self.is_patch,
         })
     }
 

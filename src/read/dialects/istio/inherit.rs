@@ -1,10 +1,14 @@
 //! What a VirtualService without hosts takes from the one that delegates to it: retries and timeout, each as a whole, and
-//! only where it says nothing itself. Where none delegates to it, nobody knows.
+//! only where it says nothing itself. Where none delegates to it, nobody knows, unless it is a patch of one that has hosts:
+//! lists of such objects are patched as a whole, so that its routes are all that there are, with Istio's defaults.
 
 use std::collections::HashMap;
 
 use super::retries;
-use crate::facts::{AttemptTimeoutFlaw, Facts, ObjectName, Policy, RouteUse};
+use crate::facts::{
+    AttemptTimeoutFlaw, Attempts, Caller, Confidence, Facts, Limit, ObjectName, Origin, Policy, PolicyKind, RouteUse,
+    Sourced,
+};
 
 /// More different roots than this say nothing in common.
 const MOST: usize = 32;
@@ -21,9 +25,6 @@ pub(super) fn settle(facts: &mut Facts) {
     }
     for policy in &mut facts.policies {
         let left_out = policy.left_out;
-        if !left_out.retries && !left_out.timeout {
-            continue;
-        }
         let Some(roots) = policy.part_of.as_ref().and_then(|object| roots.get(object)).filter(|all| all.len() <= MOST)
         else {
             continue;
@@ -32,6 +33,20 @@ pub(super) fn settle(facts: &mut Facts) {
         let in_reach = roots
             .iter()
             .filter(|root| root.environment.is_none() || environment.is_none() || root.environment == environment);
+        // Seen with the object that it patches, it is no part any more.
+        if in_reach.clone().any(|root| root.whole.is_some()) {
+            policy.confidence = Confidence::High;
+            if let ([RouteUse { caller: members @ Caller::Members { .. }, .. }], 1) =
+                (roots.as_slice(), in_reach.count())
+            {
+                policy.caller = members.clone();
+            }
+            take_defaults(policy);
+            continue;
+        }
+        if !left_out.retries && !left_out.timeout {
+            continue;
+        }
         let Some(given) = in_reach.map(|root| root.hands_down.as_deref()).collect::<Option<Vec<&Policy>>>() else {
             continue;
         };
@@ -48,6 +63,20 @@ pub(super) fn settle(facts: &mut Facts) {
         }
     }
     facts.route_uses = uses;
+}
+
+/// What a route has that says nothing and inherits nothing.
+fn take_defaults(policy: &mut Policy) {
+    if policy.left_out.retries {
+        policy.kind = PolicyKind::Default;
+        policy.attempts = match &policy.retries_on.origin {
+            Origin::Default { by, .. } => Sourced::default_of(Attempts::Times(3), by, "retries"),
+            _ => return,
+        };
+    }
+    if policy.left_out.timeout {
+        policy.total.limit = Sourced::default_of(Limit::None, "Istio", "timeout");
+    }
 }
 
 fn take_retries(policy: &mut Policy, given: &Policy) {
@@ -69,7 +98,7 @@ fn hands_down_alike(one: &RouteUse, other: &RouteUse) -> bool {
         (Some(one), Some(other)) => retry_alike(one, other) && end_alike(one, other),
         (one, other) => one.is_none() && other.is_none(),
     };
-    are_alike && one.environment == other.environment
+    are_alike && one.environment == other.environment && one.whole.is_some() == other.whole.is_some()
 }
 
 /// Whether two policies retry in the same way, wherever that is written.

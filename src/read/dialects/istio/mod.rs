@@ -10,6 +10,7 @@ mod destination_rule;
 mod host;
 mod inherit;
 mod mesh_config;
+mod patch;
 mod retries;
 mod retry_on;
 mod route_match;
@@ -20,7 +21,9 @@ mod virtual_service;
 
 pub use defaults::finish;
 
-use crate::facts::{Facts, Ineffective, Limit, Mesh, Nanos, Sourced, Value};
+use std::sync::Arc;
+
+use crate::facts::{Facts, Ineffective, Limit, Mesh, Nanos, ObjectName, Sourced, Value};
 use crate::read::data::duration::{self, Syntax};
 use crate::read::data::tree::Node;
 use crate::read::data::value;
@@ -77,6 +80,17 @@ pub(super) fn sight(span: Span, context: &Context<'_>, facts: &mut Facts) {
         client_default: None,
         inbound_default: None,
     });
+}
+
+/// The name of an object of Istio's.
+fn object_name(name: Arc<str>, namespace: Option<Arc<str>>) -> ObjectName {
+    ObjectName { dialect: crate::facts::Dialect::Istio, name, namespace }
+}
+
+/// A patch of an overlay rather than an object of its own.
+fn is_patch(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    path.contains("patch") || path.split('/').any(|part| part == "overlays")
 }
 
 /// What Istio rejects, and with it the whole object.

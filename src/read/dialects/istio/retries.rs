@@ -134,6 +134,15 @@ pub(super) fn fill(policy: &mut Policy, retries: Node<'_>, rejections: &mut Vec<
         policy.retries_on = Sourced::unknown(why, retries.span());
         return;
     }
+    if !retries.is_map() {
+        rejections.push(Rejection {
+            span: retries.span(),
+            what: "`retries` is no mapping".to_string(),
+            label: "a mapping is wanted".to_string(),
+            help: "`retries: { attempts: 2 }`".to_string(),
+        });
+        return;
+    }
     fill_attempts(policy, retries, rejections);
     fill_conditions(policy, retries, rejections);
     let none = || Sourced::default_of(Limit::None, "Istio", "perTryTimeout");

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::defaults;
 use super::host;
-use super::may_be_templated;
 use super::retries;
 use super::route_match::{self, Binding, Match};
+use super::{is_patch, may_be_templated, object_name};
 use crate::facts::{
-    Call, CallId, CallSource, Callee, Caller, Confidence, Dialect, Facts, Host, LeftOut, Methods, ObjectName,
-    Operation, PathMatch, Policy, Position, Problem, Route, RouteUse, Service, ServiceRef, ServiceSource, Sourced, Why,
+    Call, CallId, CallSource, Callee, Caller, Confidence, Facts, Host, LeftOut, Methods, ObjectName, Operation,
+    PathMatch, Policy, Position, Problem, Route, RouteUse, Service, ServiceRef, ServiceSource, Sourced, Why,
 };
 use crate::read::Context;
 use crate::read::data::tree::Node;
@@ -21,6 +21,12 @@ use crate::source::Span;
 /// A route is one policy for each gateway and destination. Real files stay far below this many; a hostile one must not
 /// fill the memory with the product of its lists.
 const MAX_FACTS: usize = 50_000;
+
+/// What names more hosts times gateways than this is not looked up for its patches: each gateway repeats all hosts.
+const MAX_PATCHED: usize = 64;
+
+/// Who calls through the routes of an object without hosts.
+const DECIDED_ELSEWHERE: &str = "decided by the VirtualService that delegates to this one";
 
 /// What all routes of one object share.
 struct VirtualService {
@@ -66,6 +72,7 @@ pub(super) fn read(document: Node<'_>, object: Metadata, context: &Context<'_>, 
     let Some(http) = spec.get("http") else {
         return;
     };
+    facts.route_uses.extend(service.whole());
     let mut left = MAX_FACTS;
     for (place, base) in service.routes(http, context) {
         if !service.read_route(&place, &base, &mut left, facts) {
@@ -159,6 +166,7 @@ impl VirtualService {
                     position: view.position,
                     caller: view.caller.clone(),
                     hands_down: (!is_rejected).then(|| Box::new(base.clone())),
+                    whole: None,
                     environment: None,
                     span: *span,
                 });
@@ -198,6 +206,37 @@ impl VirtualService {
             }
         }
         true
+    }
+
+    /// Who calls through this object, and by which names: what patches of it need not say.
+    fn whole(&self) -> impl Iterator<Item = RouteUse> {
+        let size = self.hosts.len().saturating_mul(self.bindings.len());
+        let is_named = !self.is_part && !self.object.name.contains("{{") && size <= MAX_PATCHED;
+        self.bindings.iter().filter(move |_| is_named).map(|binding| {
+            let (position, caller) = self.callers(binding, None);
+            RouteUse {
+                of: object_name(self.object.name.clone(), self.object.namespace.clone()),
+                position,
+                caller,
+                hands_down: None,
+                whole: Some(self.hosts.clone()),
+                environment: None,
+                span: self.object.span,
+            }
+        })
+    }
+
+    /// Who calls through a binding, as far as a match narrows it.
+    fn callers(&self, binding: &Binding, matched: Option<&Match>) -> (Position, Caller) {
+        match binding {
+            Binding::Unknown(why) => (Position::ClientSidecar, Caller::Unknown(why.clone())),
+            Binding::Gateway(gateway) => (Position::Gateway, Caller::Service(gateway.clone())),
+            Binding::Mesh => {
+                let namespace = matched.and_then(|one| one.namespace.clone()).or_else(|| self.exported_to.clone());
+                let labels = matched.map(|one| one.labels.clone()).unwrap_or_default();
+                (Position::ClientSidecar, Caller::Members { namespace, labels })
+            }
+        }
     }
 
     /// The policy of a route, as everyone has it.
@@ -284,21 +323,15 @@ impl VirtualService {
             }
             for binding in bindings {
                 // What leads to a part decides who calls.
-                let unknown = |why: Why| (Vantage::Unknown, Position::ClientSidecar, Caller::Unknown(why));
-                let (vantage, position, caller) = match binding {
-                    _ if self.is_part => {
-                        unknown(Why::Other("decided by the VirtualService that delegates to this one".into()))
+                let decided = || Binding::Unknown(Why::Other(DECIDED_ELSEWHERE.into()));
+                let binding = if self.is_part { &decided() } else { binding };
+                let (position, caller) = self.callers(binding, Some(one));
+                let vantage = match &caller {
+                    Caller::Service(gateway) => Vantage::Gateway(gateway.host.clone()),
+                    Caller::Members { namespace, labels } => {
+                        Vantage::Mesh { namespace: namespace.clone(), labels: labels.clone() }
                     }
-                    Binding::Unknown(why) => unknown(why.clone()),
-                    Binding::Gateway(gateway) => {
-                        (Vantage::Gateway(gateway.host.clone()), Position::Gateway, Caller::Service(gateway.clone()))
-                    }
-                    Binding::Mesh => {
-                        let namespace = one.namespace.clone().or_else(|| self.exported_to.clone());
-                        let labels = one.labels.clone();
-                        let caller = Caller::Members { namespace: namespace.clone(), labels: labels.clone() };
-                        (Vantage::Mesh { namespace, labels }, Position::ClientSidecar, caller)
-                    }
+                    _ => Vantage::Unknown,
                 };
                 let at = *places.entry(vantage).or_insert(views.len());
                 match views.get_mut(at) {
@@ -331,10 +364,6 @@ fn may_be_any_service(host: Node<'_>) -> bool {
     value::hole(host).is_some() || host.text().is_some_and(is_wide)
 }
 
-fn object_name(name: Arc<str>, namespace: Option<Arc<str>>) -> ObjectName {
-    ObjectName { dialect: Dialect::Istio, name, namespace }
-}
-
 /// Takes from what is left, if that is enough.
 fn spend(left: &mut usize, cost: usize) -> bool {
     let rest = left.checked_sub(cost);
@@ -347,12 +376,6 @@ fn size(methods: &Methods, caller: &Caller) -> usize {
     let methods = if let Methods::Only(methods) = methods { methods.len() } else { 0 };
     let labels = if let Caller::Members { labels, .. } = caller { labels.len() } else { 0 };
     methods + labels
-}
-
-/// A patch of an overlay rather than an object of its own.
-fn is_patch(path: &str) -> bool {
-    let path = path.to_ascii_lowercase();
-    path.contains("patch") || path.split('/').any(|part| part == "overlays")
 }
 
 /// The gateway as a service.

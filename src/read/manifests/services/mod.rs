@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub use call::CallFields;
 pub use service::service_field;
 
-use crate::facts::{CallId, CallSource, Facts, Host, Problem, Service, ServiceSource, words};
+use crate::facts::{CallId, CallSource, Facts, Host, Problem, Service, ServiceSource, Why, words};
 use crate::read::Context;
 use crate::read::data::tree::{Entry, Node};
 use crate::read::vocabulary::values::{FIRST, HOST, TEXT, string};
@@ -184,22 +184,33 @@ impl<'t> Reader<'t, '_> {
                 "to" => call.to = Some(field),
                 "policy" => named = Some(field),
                 _ if call.take(&field, &mut self.faults) || settings.take(&field, &mut self.faults) => {}
-                _ => self.faults.unknown(&field, &keys::CALL),
+                _ => {
+                    self.faults.unknown(&field, &keys::CALL);
+                    settings.misspelt(&field, &keys::CALL);
+                }
             }
         }
         let Some(callee) = self.callee(node, &call) else { return };
         if let Some(named) = named.filter(|named| !named.value.is_null()) {
-            match string(named.value).map(|name| (name, self.policies.get(name))) {
-                Some((_, Some(policy))) => settings.fill(policy),
-                Some((name, None)) => {
-                    self.faults.unknown_name(
-                        named.value.span(),
-                        "no policy is named",
-                        name,
-                        self.names.iter().copied(),
-                    );
+            let span = named.value.span();
+            // A policy that is not found is not left out.
+            let why = match string(named.value).map(|name| (name, self.policies.get(name))) {
+                _ if self.faults.hole(named.value).is_some() => self.faults.hole(named.value),
+                Some((_, Some(policy))) => {
+                    settings.fill(policy);
+                    None
                 }
-                None => self.faults.misfit("policy", named.value, keys::NAME),
+                Some((name, None)) => {
+                    self.faults.unknown_name(span, "no policy is named", name, self.names.iter().copied());
+                    Some(Why::Other("no policy has this name".into()))
+                }
+                None => {
+                    self.faults.misfit("policy", named.value, keys::NAME);
+                    Some(Why::Other("this is no name of a policy".into()))
+                }
+            };
+            if let Some(why) = why {
+                settings.fill(&Settings::unknown(&why, span));
             }
         }
         let id = CallId(u32::try_from(self.facts.calls.len()).unwrap_or(u32::MAX));

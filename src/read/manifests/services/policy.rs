@@ -13,9 +13,11 @@ use crate::facts::{
     PolicyKind, Position, Purpose, ServiceRef, Sourced, Why,
 };
 use crate::read::data::tree::{Entry, Node};
+use crate::read::data::value::shorten;
 use crate::read::vocabulary::values::{DURATION, LIMIT, RATE, SHARE, WHOLE, duration};
 use crate::read::vocabulary::{Faults, Is, Kind, Table, fields, found, plain, quoted, suggestion, value};
 use crate::source::Span;
+use crate::suggest::did_you_mean;
 
 /// Retries that a budget always allows.
 pub(super) const FLOOR: Kind<Floor> =
@@ -38,6 +40,16 @@ pub(super) const BY: &str = "the manifest";
 /// Known to be set, and to what is not said.
 pub(super) fn unsaid<T>(at: Span) -> Sourced<T> {
     Sourced::unknown(Why::Other("the manifest does not say".into()), at)
+}
+
+/// Why nothing is known of a section that is no mapping, with a fault where that is a mistake.
+pub(super) fn unread(field: &Entry<'_>, expected: &str, faults: &mut Faults) -> Option<Why> {
+    let node = field.value;
+    if let Some(why) = faults.hole(node) {
+        return Some(why);
+    }
+    let what = || node.text().map_or_else(|| found(node), shorten);
+    (!faults.is_map(field, expected)).then(|| Why::Malformed { found: what().into(), expected: "a mapping".into() })
 }
 
 /// What a call or a named policy says about retrying.
@@ -63,15 +75,41 @@ impl Settings {
     /// An entry of `policies`.
     pub(super) fn named(entry: &Entry<'_>, faults: &mut Faults) -> Settings {
         let mut settings = Settings::default();
-        if faults.is_map(entry, keys::POLICY.shape) {
+        if entry.value.is_null() {
+        } else if let Some(why) = unread(entry, keys::POLICY.shape, faults) {
+            settings = Settings::unknown(&why, entry.value.span());
+        } else {
             for field in fields(entry.value) {
                 if !settings.take(&field, faults) {
                     faults.unknown(&field, &keys::POLICY);
+                    settings.misspelt(&field, &keys::POLICY);
                 }
             }
         }
         settings.named = Some((format!("policies.{}", entry.key).into(), entry.value.span()));
         settings
+    }
+
+    /// Those of a policy of which nothing is known but that it is there.
+    pub(super) fn unknown(why: &Why, span: Span) -> Settings {
+        fn limit<T>(why: &Why, span: Span) -> Sourced<Limit<T>> {
+            Sourced::unknown(why.clone(), span)
+        }
+        Settings {
+            retry: Some(Retry::unknown(why.clone(), span)),
+            timeout: Some(Timeout { attempt: limit(why, span), total: limit(why, span) }),
+            budget: Some(limit(why, span)),
+            breaker: Some(limit(why, span)),
+            ..Settings::default()
+        }
+    }
+
+    /// A key that nobody knows and that was probably meant to say how calls are retried.
+    pub(super) fn misspelt(&mut self, field: &Entry<'_>, known: &Table) {
+        if matches!(did_you_mean(field.key, known.names()), Some("retry" | "policy")) {
+            let why = Why::Other(format!("the key `{}` is not known", shorten(field.key)).into());
+            self.retry.get_or_insert_with(|| Retry::unknown(why, field.value.span()));
+        }
     }
 
     /// Takes one field; false if it is none of these.
@@ -231,16 +269,21 @@ fn timeout(field: &Entry<'_>, faults: &mut Faults) -> Option<Timeout> {
         return Some(Timeout { attempt: unsaid(span), total: unsaid(span) });
     }
     let (mut attempt, mut total) = (None, None);
+    let mut is_misspelt = false;
     for entry in fields(node) {
         match entry.key {
             "attempt" => attempt = value(&entry, LIMIT, faults),
             "total" => total = value(&entry, LIMIT, faults),
-            _ => faults.unknown(&entry, &keys::TIMEOUT),
+            _ => {
+                faults.unknown(&entry, &keys::TIMEOUT);
+                is_misspelt = true;
+            }
         }
     }
+    let none = |key| if is_misspelt { unsaid(span) } else { Sourced::default_of(Limit::None, BY, key) };
     Some(Timeout {
-        attempt: attempt.unwrap_or_else(|| Sourced::default_of(Limit::None, BY, "timeout.attempt")),
-        total: total.unwrap_or_else(|| Sourced::default_of(Limit::None, BY, "timeout.total")),
+        attempt: attempt.unwrap_or_else(|| none("timeout.attempt")),
+        total: total.unwrap_or_else(|| none("timeout.total")),
     })
 }
 
@@ -289,20 +332,31 @@ fn breaker(node: Node<'_>, faults: &mut Faults) -> Option<Breaker> {
 }
 
 fn hedge(field: &Entry<'_>, faults: &mut Faults) -> Option<Hedging> {
-    if !faults.is_map(field, keys::HEDGE.shape) {
+    let span = field.value.span();
+    if field.value.is_null() {
         return None;
     }
+    if let Some(why) = unread(field, keys::HEDGE.shape, faults) {
+        return Some(Hedging { copies: Sourced::unknown(why, span), delay: unsaid(span), counts_as_try: false });
+    }
     let (mut copies, mut delay) = (None, None);
+    let mut is_misspelt = false;
     for entry in fields(field.value) {
         match entry.key {
             "copies" => copies = value(&entry, WHOLE, faults),
             "delay" => delay = value(&entry, DURATION, faults),
-            _ => faults.unknown(&entry, &keys::HEDGE),
+            _ => {
+                faults.unknown(&entry, &keys::HEDGE);
+                is_misspelt = true;
+            }
         }
     }
     Some(Hedging {
-        copies: copies.unwrap_or_else(|| Sourced::default_of(1, BY, "copies")),
-        delay: delay.unwrap_or_else(|| unsaid(field.value.span())),
+        copies: copies.unwrap_or_else(|| match is_misspelt {
+            true => unsaid(span),
+            false => Sourced::default_of(1, BY, "copies"),
+        }),
+        delay: delay.unwrap_or_else(|| unsaid(span)),
         counts_as_try: false,
     })
 }

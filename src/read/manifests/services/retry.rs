@@ -1,7 +1,7 @@
 //! A manifest's `retry`: how many tries, how delays grow and are spread, and what is retried.
 
 use super::keys;
-use super::policy::{BY, unsaid};
+use super::policy::{BY, unread, unsaid};
 use crate::facts::{
     Attempts, Backoff, BackoffKind, Class, Classes, Count, Counts, Jitter, JitterAt, Limit, Nanos, Policy, Sourced, Why,
 };
@@ -76,24 +76,31 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    /// From the entry `retry`; none if it is null or no mapping.
+    /// One of which nothing is known but that it is there.
+    pub(super) fn unknown(why: Why, span: Span) -> Retry {
+        Retry {
+            span,
+            attempts: Sourced::unknown(why, span),
+            count: None,
+            backoff: unsaid_backoff(span),
+            jitter: unsaid(span),
+            on: Some((unsaid(span), Classes::NONE)),
+        }
+    }
+
+    /// From the entry `retry`; none if it is null.
     pub(super) fn read(field: &Entry<'_>, faults: &mut Faults) -> Option<Retry> {
         let node = field.value;
         let span = node.span();
-        if let Some(why) = faults.hole(node) {
-            return Some(Retry {
-                span,
-                attempts: Sourced::unknown(why, span),
-                count: None,
-                backoff: unsaid_backoff(span),
-                jitter: unsaid(span),
-                on: Some((unsaid(span), Classes::NONE)),
-            });
-        }
-        if !faults.is_map(field, keys::RETRY.shape) {
+        if node.is_null() {
             return None;
         }
+        if let Some(why) = unread(field, keys::RETRY.shape, faults) {
+            return Some(Retry::unknown(why, span));
+        }
         let (mut attempts, mut retries, mut jitter, mut on) = (None, None, None, None);
+        // What a key that nobody knows was meant to say is not left out.
+        let mut is_misspelt = false;
         let mut delays = Delays::default();
         for entry in fields(node) {
             match entry.key {
@@ -102,8 +109,16 @@ impl Retry {
                 "jitter" => jitter = read_jitter(&entry, faults),
                 "on" => on = read_classes(&entry, faults),
                 _ if delays.take(&entry, faults) => {}
-                _ => faults.unknown(&entry, &keys::RETRY),
+                _ => {
+                    faults.unknown(&entry, &keys::RETRY);
+                    is_misspelt = true;
+                }
             }
+        }
+        if is_misspelt {
+            on = on.or_else(|| Some((unsaid(span), Classes::NONE)));
+            jitter = jitter.or_else(|| Some(unsaid(span)));
+            delays.leave_open(span);
         }
         let (attempts, count) = read_count(span, attempts.as_ref(), retries.as_ref(), faults);
         let says_delays = delays.is_said();
@@ -204,6 +219,16 @@ impl Delays {
         }
         self.first_key = self.first_key.or(Some(entry.key_span));
         true
+    }
+
+    /// Of what is said of them, what is missing is not known.
+    fn leave_open(&mut self, span: Span) {
+        if self.is_said() {
+            self.kind.get_or_insert_with(|| unsaid(span));
+            self.base.get_or_insert_with(|| unsaid(span));
+            self.factor.get_or_insert_with(|| unsaid(span));
+            self.cap.get_or_insert_with(|| unsaid(span));
+        }
     }
 
     fn is_said(&self) -> bool {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::facts::{
-    Attempts, BackoffKind, BudgetBase, Callee, Caller, Class, Classes, Counts, Floor, Jitter, JitterAt, Nanos, Place,
-    Policy, PolicyKind, Position, Protocol, Purpose, Why,
+    Attempts, BackoffKind, BudgetBase, Callee, Caller, Class, Classes, Counts, Floor, Jitter, JitterAt, Limit, Nanos,
+    Place, Policy, PolicyKind, Position, Protocol, Purpose, Why,
 };
 use crate::read::ReadSettings;
 use crate::read::data::{json, toml, tree::Tree, yaml};
@@ -482,4 +482,51 @@ fn a_thousand_problems_are_a_hundred_and_a_count() {
     assert_eq!(facts.calls.len(), 1_000);
     assert_eq!(facts.problems.len(), 101);
     assert_eq!(facts.problems[100].message, "900 more problems from here on");
+}
+
+#[test]
+fn what_is_written_in_a_wrong_way_is_unknown_and_not_left_out() {
+    let of = |fields: &str, policies: &str| {
+        let text =
+            format!("services: {{ web: {{ calls: [ {{ to: shop, {fields} }} ] }} }}\npolicies: {{ {policies} }}\n");
+        facts(&text).policies.into_iter().next()
+    };
+    for (fields, policies) in [
+        ("retry: 3", ""),
+        ("retry: [3]", ""),
+        ("rety: { attempts: 3 }", ""),
+        ("policy: standrd", "standard: { retry: { attempts: 3 } }"),
+        ("policy: standard", "standard: 3"),
+        ("policy: standard", "standard: { retyr: { attempts: 3 } }"),
+        ("policy: '${P}'", "standard: { retry: { attempts: 3 } }"),
+        ("policy: [standard]", "standard: { retry: { attempts: 3 } }"),
+    ] {
+        let policy = of(fields, policies).unwrap_or_else(|| panic!("{fields}"));
+        assert_eq!((policy.kind, policy.attempts.known()), (PolicyKind::Config, None), "{fields}");
+    }
+    let hedged = of("hedge: 3", "").unwrap().hedging.unwrap();
+    assert_eq!(hedged.copies.known(), None);
+    // Nothing is written there, and other words say nothing about retrying.
+    for fields in ["retry: null", "hedge: null", "policy: null", "note: 3"] {
+        assert_eq!(of(fields, "").map(|policy| policy.kind), None, "{fields}");
+    }
+}
+
+#[test]
+fn a_misspelt_key_leaves_open_what_it_was_meant_to_say() {
+    let of = |fields: &str| {
+        let text = format!("services: {{ web: {{ calls: [ {{ to: shop, {fields} }} ] }} }}");
+        facts(&text).policies.into_iter().next().unwrap()
+    };
+    let jitter = of("retry: { attempts: 3, backoff: fixed, base: 1s, jiter: full }");
+    assert_eq!((jitter.tries(), jitter.jitter.known(), jitter.retries_on.known()), (Some(3), None, None));
+    assert_eq!(jitter.backoff.base.known(), Some(&Nanos::from_secs(1)));
+    let cap = of("retry: { attempts: 3, backoff: exponential, base: 1s, capp: 5s }");
+    assert_eq!((cap.backoff.kind.known(), cap.backoff.cap.known()), (Some(&BackoffKind::Exponential), None));
+    let total = of("timeout: { attempt: 1s, totl: 5s }");
+    assert_eq!((total.attempt_limit(), total.total.limit.known()), (Some(Limit::At(Nanos::from_secs(1))), None));
+    // Well spelt, what is missing has its default.
+    let whole = of("retry: { attempts: 3, backoff: exponential, base: 1s }, timeout: { attempt: 1s }");
+    assert_eq!((whole.jitter.known(), whole.backoff.cap.known()), (Some(&Jitter::NONE), Some(&Limit::None)));
+    assert_eq!(whole.total.limit.known(), Some(&Limit::None));
 }

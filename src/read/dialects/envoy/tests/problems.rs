@@ -298,3 +298,13 @@ fn a_limit_on_one_try_in_a_clusters_policy_does_nothing() {
     }
     assert!(cluster("").policies.iter().all(|policy| policy.ineffective.is_empty()));
 }
+
+#[test]
+fn a_policy_that_is_no_mapping_is_unknown_and_not_left_out() {
+    for policy in ["3", "[3]", "\"{{ .Values.retry }}\""] {
+        let policy = retry(policy);
+        assert_eq!(policy.kind, PolicyKind::Config);
+        assert_eq!((policy.attempts.known(), policy.retries_on.known(), policy.attempt_limit()), (None, None, None));
+    }
+    assert_eq!(retry("null").kind, PolicyKind::TimeLimit);
+}

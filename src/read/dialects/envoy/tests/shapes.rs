@@ -292,3 +292,41 @@ fn a_route_without_a_policy_is_a_time_limit() {
     assert_eq!(policy.total.limit.known(), Some(&Limit::At(Nanos::from_secs(3))));
     assert!(policy.attempt_timeout_flaw.is_none());
 }
+
+#[test]
+fn what_only_its_own_machine_reaches_is_no_gateway() {
+    let hosts = "{ domains: [stock], routes: [{ match: { prefix: / }, route: { cluster: stock, retry_policy: { num_retries: 2 } } }] }";
+    let listener = |address: &str, node: &str| {
+        let config = format!("{{ route_config: {{ virtual_hosts: [{hosts}] }} }}");
+        let chains = format!("filter_chains: [{{ filters: [{{ name: hcm, typed_config: {config} }}] }}]");
+        let facts = read(&format!("{node}static_resources: {{ listeners: [{{ {address}{chains} }}] }}"));
+        assert_eq!(facts.policies.len(), 1, "{address}");
+        facts.policies[0].caller.clone()
+    };
+    let at = |host: &str| format!("address: {{ socket_address: {{ address: \"{host}\", port_value: 9000 }} }}, ");
+    for host in ["127.0.0.1", "127.0.0.53", "localhost", "::1"] {
+        assert_eq!(listener(&at(host), ""), Caller::Beside, "{host}");
+    }
+    assert_eq!(listener("address: { pipe: { path: /run/egress.sock } }, ", ""), Caller::Beside);
+    // All addresses of the machine, another machine's, one that is filled in later, and none at all.
+    for host in ["0.0.0.0", "::", "10.0.0.7", "${BIND}"] {
+        assert_eq!(listener(&at(host), ""), Caller::ByPath, "{host}");
+    }
+    assert_eq!(listener("", ""), Caller::ByPath);
+    let further = format!("additional_addresses: [{{ {} }}], ", at("10.0.0.7").trim_end_matches(", "));
+    assert_eq!(listener(&format!("{}{further}", at("127.0.0.1")), ""), Caller::ByPath);
+    // Who says its name is known by it.
+    let named = listener(&at("127.0.0.1"), "node: { id: a, cluster: web }\n");
+    assert!(matches!(named, Caller::Service(_)), "{named:?}");
+}
+
+#[test]
+fn a_listener_that_takes_routes_by_name_says_who_reaches_them() {
+    let uses = |address: &str| {
+        let config = "{ rds: { route_config_name: stock } }";
+        let chains = format!("filter_chains: [{{ filters: [{{ name: hcm, typed_config: {config} }}] }}]");
+        let address = format!("address: {{ socket_address: {{ address: {address}, port_value: 9000 }} }}");
+        read(&format!("static_resources: {{ listeners: [{{ {address}, {chains} }}] }}")).route_uses[0].caller.clone()
+    };
+    assert_eq!((uses("127.0.0.1"), uses("0.0.0.0")), (Caller::Beside, Caller::ByPath));
+}

@@ -214,3 +214,37 @@ fn a_rejected_rule_holds_nothing() {
     );
     assert_eq!(facts.upstreams, []);
 }
+
+#[test]
+fn what_a_patch_leaves_out_holds_from_its_base() {
+    let base = text(
+        "host: ledger\ntrafficPolicy:\n  connectionPool: { tcp: { maxConnections: 50 } }\n  \
+         outlierDetection: { consecutive5xxErrors: 3, interval: 5s }\n  retryBudget: { percent: 10 }",
+    );
+    let settled = |files: &[(&str, &str)]| {
+        let mut all = Facts::default();
+        for (path, text) in files {
+            all.absorb(facts_at(path, text, (1, 31)));
+        }
+        crate::read::dialects::istio::finish(&mut all);
+        all.upstreams
+    };
+    let patch =
+        text("trafficPolicy: { outlierDetection: { interval: 9s }, connectionPool: { http: { maxRetries: 7 } } }");
+    let all = settled(&[("overlays/prod/dr.yaml", &patch), ("base/dr.yaml", &base)]);
+    let patched = &all[0];
+    assert_eq!(patched.callee.host, service("ledger", Some("bank")));
+    assert_eq!((at_limit(&patched.retry_cap), at_limit(&patched.max_connections)), (7, 50));
+    assert_eq!(known(&at_limit(&patched.budget).ratio), 0.1);
+    let breaker = at_limit(&patched.breaker);
+    assert_eq!((known(&breaker.consecutive.unwrap()), known(&breaker.window.unwrap())), (3, ms(9000)));
+
+    // One of an overlay is a patch even if it repeats the host; elsewhere it is an object of its own.
+    let whole = text("host: ledger\ntrafficPolicy: { connectionPool: { http: { maxRetries: 7 } } }");
+    let budget = |path: &str| settled(&[("base/dr.yaml", &base), (path, &whole)])[1].budget.limit().is_some();
+    assert!(budget("overlays/prod/dr.yaml") && !budget("clusters/prod/dr.yaml"));
+    // Without an object of its name a patch is about nothing that is known.
+    let other = base.replace("name: ledger", "name: other");
+    assert_eq!(settled(&[("overlays/prod/dr.yaml", &patch), ("base/dr.yaml", &other)]).len(), 1);
+    assert_eq!(settled(&[("overlays/prod/dr.yaml", &whole)]).len(), 1);
+}

@@ -204,6 +204,8 @@ fn times_below_a_millisecond_are_rejected() {
         ("retries: { attempts: 1, backoff: 0ms }", "`backoff: 0ms` is below its least duration of 1 ms"),
         ("retries: { attempts: -1 }", "`attempts: -1` is below zero"),
         ("retries: { attempts: two }", "`attempts: two` is not a whole number"),
+        ("retries: 3", "`retries` is no mapping"),
+        ("retries: [3]", "`retries` is no mapping"),
     ] {
         let text = with(lines);
         let facts = facts(&text);

@@ -228,6 +228,7 @@ fn a_root_says_to_whom_it_delegates_and_who_calls() {
     let said: Vec<_> = root
         .route_uses
         .iter()
+        .filter(|one| one.whole.is_none())
         .map(|one| (&*one.of.name, one.of.namespace.as_deref(), one.position, matches!(one.caller, Caller::Service(_))))
         .collect();
     assert_eq!(
@@ -255,6 +256,40 @@ fn a_patch_of_an_overlay_is_a_weak_fact() {
     let confidence = |path: &str| facts_at(path, &text, version).policies[0].confidence;
     assert_eq!(confidence("deploy/overlays/prod/shop.yaml"), Confidence::Low);
     assert_eq!(confidence("mesh/shop.yaml"), Confidence::High);
+}
+
+#[test]
+fn what_a_patch_leaves_out_holds_from_its_base_and_what_its_routes_leave_out_from_nobody() {
+    let object = |spec: &str| {
+        format!(
+            "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {{ name: shop, namespace: web }}\nspec:\n  {spec}\n"
+        )
+    };
+    let base = object(
+        "{ hosts: [shop], gateways: [public, mesh], http: [{ timeout: 9s, route: [{ destination: { host: ledger } }] }] }",
+    );
+    let patch = object("{ http: [{ route: [{ destination: { host: ledger } }] }] }");
+    let settled = |texts: &[&str]| {
+        let mut all = Facts::default();
+        for text in texts {
+            all.absorb(facts_at("overlays/prod/shop.yaml", text, (1, 24)));
+        }
+        crate::read::dialects::istio::finish(&mut all);
+        all
+    };
+    let all = settled(&[&base, &patch]);
+    let whole: Vec<_> = all.route_uses.iter().map(|one| (one.position, one.whole.as_ref().map(Vec::len))).collect();
+    assert_eq!(whole, [(Position::Gateway, Some(1)), (Position::ClientSidecar, Some(1))]);
+    // The list of routes is replaced as a whole, so that the base's timeout is gone.
+    let patched = &all.policies[2];
+    assert_eq!((patched.kind, patched.tries(), patched.confidence), (PolicyKind::Default, Some(3), Confidence::High));
+    assert!(is_default(&patched.attempts, "Istio 1.24") && patched.total.limit.is_none());
+    // Alone it is a part of something, and what that is nobody knows.
+    let alone = &settled(&[&patch]).policies[0];
+    assert_eq!((alone.tries(), alone.confidence), (None, Confidence::Low));
+    // A name that a template decides is nobody's own.
+    let named = base.replace("name: shop", "name: '{{ .Release.Name }}'");
+    assert_eq!(facts_at("shop.yaml", &named, (1, 24)).route_uses, []);
 }
 
 #[test]
