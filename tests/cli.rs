@@ -480,3 +480,20 @@ fn a_table_without_a_file_says_that_it_could_not_be_read() {
     let run = folder.run(&["graph", "a.yaml", "b.yaml"]);
     assert!(run.stderr.starts_with("warning: a.yaml and 1 more cannot be read; `retrylint check` says why\n"));
 }
+
+#[test]
+fn holes_of_templates_are_told() {
+    let service = |retries: &str| {
+        format!(
+            "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {{ name: web }}\nspec:\n  hosts: [web]\n  http:\n  - route: [{{ destination: {{ host: web }} }}]\n    retries: {{ attempts: {retries}, retryOn: 5xx }}\n"
+        )
+    };
+    let said = |retries: &str| {
+        let text = service(retries);
+        Folder::new("template-holes", &[("templates/web.yaml", text.as_str())]).run(&[]).stderr
+    };
+    let told =
+        "\nValues that templates fill in are unknown here: read what is rendered, for example `helm template . | ";
+    assert!(said("{{ .Values.retries }}").contains(told), "{}", said("{{ .Values.retries }}"));
+    assert!(!said("2").contains(told));
+}

@@ -154,7 +154,10 @@ fn around(policy: &Policy, upstream: Option<&Upstream>, protocol: Protocol, inne
         Some(Attempts::Times(n)) => Some((*n).max(1)),
         _ => None,
     };
+    // Some code waits once more when the last try has failed.
+    let waits_in_vain = policy.in_code.as_ref().is_some_and(|code| code.sleep_after_last.is_some());
     let delays = |n: u64| match sum {
+        Sum::Everything if waits_in_vain && n > 1 => policy.delays(n).map(|sum| sum.greatest),
         Sum::Everything => policy.delays(n - 1).map(|sum| sum.greatest),
         Sum::Tries | Sum::FirstTry => Some(Nanos::ZERO),
     };

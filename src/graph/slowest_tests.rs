@@ -184,3 +184,13 @@ fn what_hangs_is_held_again_only_where_timeouts_are_repeated() {
     assert_eq!(held_by(Class::Overload), Held { once: secs(2), all: secs(2) });
     assert_eq!(held_by(Class::Connect), Held { once: secs(2), all: secs(2) });
 }
+
+/// Three tries of 1 s with 10 s behind each, the last one too.
+#[test]
+fn code_that_waits_after_its_last_try_takes_that_long_as_well() {
+    let delays = [10_000, 10_000, 10_000];
+    let mut policy = timed(Some(1000), None, waiting(&delays, Jitter::NONE, code(3)));
+    assert_eq!(slowest_of(&policy), Some(secs(23)));
+    policy.in_code.get_or_insert_default().sleep_after_last = Some(policy.span);
+    assert_eq!(slowest_of(&policy), Some(secs(33)));
+}

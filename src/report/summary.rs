@@ -243,7 +243,10 @@ impl Summary {
                 .collect();
         let unknown = unknown.join("; ");
         if self.calls == 0 {
-            return (!unknown.is_empty()).then_some(unknown);
+            let is_unlinked = self.policies > 0 && self.services > 1 && unknown.is_empty();
+            let unlinked =
+                "No call is known, so nothing is multiplied: `[[calls]]` in retrylint.toml says who calls whom";
+            return if is_unlinked { Some(unlinked.to_owned()) } else { (!unknown.is_empty()).then_some(unknown) };
         }
         let parts: Vec<String> = [
             (calls_known, "with every factor known"),

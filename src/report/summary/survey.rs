@@ -6,7 +6,7 @@ use petgraph::graph::{EdgeIndex, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use super::{Coverage, Extra, Slowest, Step, Summary, WorstPath};
-use crate::facts::{Facts, Policy, PolicyId, PolicyKind, Purpose, Role, words};
+use crate::facts::{Callee, Facts, Policy, PolicyId, PolicyKind, Purpose, Role, Why, words};
 use crate::graph::amount::Amount;
 use crate::graph::deadlines::{Inversion, inversion};
 use crate::graph::paths::{By, k_best};
@@ -29,6 +29,9 @@ pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], find
     notes.sort();
     notes.dedup();
     notes.extend(unread(facts));
+    if policies().any(|policy| is_listed(policy) && is_of_template(policy)) {
+        notes.push(UNRENDERED.into());
+    }
     Summary {
         findings,
         files: looked.files.clone(),
@@ -52,6 +55,16 @@ pub fn survey(facts: &Facts, looked: &scan::Counts, systems: &[System<'_>], find
         extra_requests: extra_requests(systems),
         notes,
     }
+}
+
+/// What is said where values are holes of templates.
+const UNRENDERED: &str = "Values that templates fill in are unknown here: read what is rendered, for example \
+    `helm template . | retrylint - --stdin-filename chart.yaml`";
+
+/// Whether something of a policy is filled in by a template: its values, or whom it calls.
+fn is_of_template(policy: &Policy) -> bool {
+    let is_hole = |why: &Why| matches!(why, Why::Template(_));
+    policy.unknowns().into_iter().any(is_hole) || matches!(&policy.callee, Callee::Unknown(why) if is_hole(why))
 }
 
 /// `Retries of 3 objects are not read yet: BackendTrafficPolicy, HTTPRoute`.

@@ -161,3 +161,17 @@ fn json_has_the_fields_of_the_contract() {
     assert_eq!(json["slowest_answer"]["takes_ms"], 43_500.0);
     assert_eq!(json["extra_requests"][0]["requests"], 2500);
 }
+
+#[test]
+fn policies_without_any_call_say_what_is_missing() {
+    let with = |calls, services, unknown_callees| {
+        let coverage = Coverage { unknown_callees, ..Coverage::default() };
+        Summary { calls, services, policies: 6, coverage, ..Summary::default() }.text(None, Look::PLAIN)
+    };
+    let says = "No call is known, so nothing is multiplied: `[[calls]]` in retrylint.toml says who calls whom\n";
+    assert!(with(0, 4, 0).contains(says));
+    // The near misses: calls there are, nobody who could call, and what is missing is told already.
+    for text in [with(1, 4, 0), with(0, 1, 0), with(0, 4, 2)] {
+        assert!(!text.contains("No call is known"), "{text}");
+    }
+}
