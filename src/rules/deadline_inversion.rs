@@ -155,7 +155,9 @@ fn describe(system: &System, hop: EdgeIndex) -> Option<(Span, String)> {
         .filter_map(|(id, policy)| Some((slowest(policy, protocol)?, id, policy)))
         .max_by_key(|(slowest, id, _)| (*slowest, std::cmp::Reverse(*id)))?;
     let how = match (policy.tries(), policy.attempt_limit()) {
-        (Some(tries), Some(Limit::At(limit))) if tries > 1 && repeats_slow(policy, protocol) && edge.may_repeat(policy) => {
+        (Some(tries), Some(Limit::At(limit)))
+            if tries > 1 && repeats_slow(policy, protocol) && edge.may_repeat(policy) =>
+        {
             format!("{} of {limit}", words::tries(tries))
         }
         _ => format!("{in_all} in all"),

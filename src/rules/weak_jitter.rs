@@ -28,15 +28,12 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
             advice::site(policy, policy.jitter.span()),
             format!("{text}: callers that fail together come back together"),
         );
-        draft
-            .about(id, policy)
-            .label(text)
-            .help(match policy.dialect {
-                Dialect::Istio | Dialect::Envoy | Dialect::Code => {
-                    "let the random part grow with the delay: half of each delay, for example".to_owned()
-                }
-                _ => format!("let the random part grow with the delay: {}", delay_advice::jitter(policy)),
-            });
+        draft.about(id, policy).label(text).help(match policy.dialect {
+            Dialect::Istio | Dialect::Envoy | Dialect::Code => {
+                "let the random part grow with the delay: half of each delay, for example".to_owned()
+            }
+            _ => format!("let the random part grow with the delay: {}", delay_advice::jitter(policy)),
+        });
         if jitter.plus > Nanos::ZERO
             && let Some(first) = policy.delay(1)
         {

@@ -1,135 +1,21 @@
 //! HTTP statuses, and what code asks of them: `status.is_server_error()`, `status == TOO_MANY_REQUESTS`, `code >= 500`,
 //! `matches!(status, 429 | 503)`, `e.status().is_some_and(|status| status == 503)`.
 
+mod set;
+#[cfg(test)]
+mod tests;
+
+pub use set::Statuses;
+use set::{FIRST, LAST};
+
 use super::tree::{Arg, Id, Kind, Literal, Name, Op, Sym, Test, Unit};
 use super::words::Words;
-use super::words::loops::{Outcome, Presence, StatusRange, has};
+use super::words::loops::{Presence, has};
 use super::words::values::Operation;
-use crate::facts::{Class, Classes};
+use crate::facts::Classes;
 
 /// Questions within questions.
 const DEEPEST: u32 = 16;
-
-/// The first status there is.
-const FIRST: u16 = 100;
-/// The last one.
-const LAST: u16 = 599;
-/// The first that says that something failed (RFC 9110, section 15).
-const FAILED: u16 = 400;
-
-/// A set of HTTP statuses, 100 to 599.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Statuses([u64; 8]);
-
-impl Statuses {
-    /// No status.
-    pub const NONE: Statuses = Statuses([0; 8]);
-
-    /// Every status.
-    pub fn all() -> Statuses {
-        Statuses::between(FIRST, LAST)
-    }
-
-    /// Every status that says that something failed.
-    pub fn failed() -> Statuses {
-        Statuses::between(FAILED, LAST)
-    }
-
-    /// From one to another, both included.
-    pub fn between(from: u16, to: u16) -> Statuses {
-        let mut set = [0; 8];
-        for status in from.max(FIRST)..=to.min(LAST) {
-            let at = usize::from(status - FIRST);
-            if let Some(word) = set.get_mut(at / 64) {
-                *word |= 1u64 << (at % 64);
-            }
-        }
-        Statuses(set)
-    }
-
-    /// This one alone.
-    pub fn of(status: u16) -> Statuses {
-        Statuses::between(status, status)
-    }
-
-    /// Those in both.
-    pub fn and(self, other: Statuses) -> Statuses {
-        Statuses(std::array::from_fn(|at| self.word(at) & other.word(at)))
-    }
-
-    /// Those in either.
-    pub fn or(self, other: Statuses) -> Statuses {
-        Statuses(std::array::from_fn(|at| self.word(at) | other.word(at)))
-    }
-
-    /// Those that are not in the other.
-    pub fn without(self, other: Statuses) -> Statuses {
-        Statuses(std::array::from_fn(|at| self.word(at) & !other.word(at)))
-    }
-
-    fn word(self, at: usize) -> u64 {
-        self.0.get(at).copied().unwrap_or_default()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(self) -> bool {
-        self == Statuses::NONE
-    }
-
-    /// Whether a status is one of them.
-    pub fn has(self, status: u16) -> bool {
-        !self.and(Statuses::of(status)).is_empty()
-    }
-
-    /// What it says of an answer that its status is one of these: that it failed, where one of them does and the plainest
-    /// success is none of them; that it worked, where none fails. What is not there yet, or wants another key, is in a state,
-    /// and no failure, where nothing else is among them.
-    pub fn outcome(self) -> Option<Outcome> {
-        const OK: u16 = 200;
-        let states = [401, 404, 407].map(Statuses::of).into_iter().fold(Statuses::NONE, Statuses::or);
-        let failed = self.and(Statuses::failed());
-        let fails = !failed.is_empty();
-        if fails && failed.without(states).is_empty() {
-            return None;
-        }
-        match fails {
-            true if !self.has(OK) => Some(Outcome::Failure),
-            false if !self.and(Statuses::between(OK, 299)).is_empty() => Some(Outcome::Success),
-            _ => None,
-        }
-    }
-
-    /// Whether it is whatever fails but for a few: most of the statuses of clients' errors, and most of servers'.
-    pub fn is_most(self) -> bool {
-        let count = |range: StatusRange| self.and(range.statuses()).0.iter().map(|word| word.count_ones()).sum::<u32>();
-        [StatusRange::ClientError, StatusRange::ServerError].into_iter().all(|range| count(range) > 50)
-    }
-
-    /// The failure classes of those that say that something failed.
-    pub fn classes(self) -> Classes {
-        let mut classes = Classes::NONE;
-        for status in (FAILED..=LAST).filter(|status| self.has(*status)) {
-            if let Some(class) = Class::of_status(status) {
-                classes.insert(class);
-            }
-        }
-        classes
-    }
-}
-
-impl StatusRange {
-    /// The statuses in it.
-    pub fn statuses(self) -> Statuses {
-        let from = match self {
-            StatusRange::Informational => 100,
-            StatusRange::Success => 200,
-            StatusRange::Redirection => 300,
-            StatusRange::ClientError => 400,
-            StatusRange::ServerError => 500,
-        };
-        Statuses::between(from, from + 99)
-    }
-}
 
 /// Statuses by their names in the registry, in letters only.
 const NAMES: &[(&str, u16)] = &[
@@ -448,106 +334,4 @@ fn turned(op: Op) -> Option<Op> {
         Op::Ge => Op::Le,
         _ => return None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::read::code::fixture;
-
-    /// What the condition of the only `if` of a function asks: statuses at the edges of what it holds for, and whether it holds
-    /// without one.
-    fn ask(condition: &str) -> Option<(String, bool)> {
-        let unit = fixture::unit(&format!("fn f() {{ if {condition} {{ g(); }} }}"));
-        let condition = unit.ids().find_map(|(_, node)| match &node.kind {
-            Kind::Branch { arms, .. } => match arms.first()?.test {
-                Test::Holds(condition) => Some(condition),
-                _ => None,
-            },
-            _ => None,
-        })?;
-        let asked = asked(&unit, Words::of("rust"), condition)?;
-        let mut ranges: Vec<(u16, u16)> = Vec::new();
-        for status in (FIRST..=LAST).filter(|status| asked.for_.has(*status)) {
-            match ranges.last_mut() {
-                Some(last) if last.1 + 1 == status => last.1 = status,
-                _ => ranges.push((status, status)),
-            }
-        }
-        let shown = |(from, to): &(u16, u16)| if from == to { from.to_string() } else { format!("{from}-{to}") };
-        Some((ranges.iter().map(shown).collect::<Vec<_>>().join(" "), asked.without_one))
-    }
-
-    #[test]
-    fn questions_about_a_status_are_sets_of_statuses() {
-        for (condition, statuses) in [
-            ("status.is_server_error()", "500-599"),
-            ("!r.status().is_success()", "100-199 300-599"),
-            ("r.status() == StatusCode::TOO_MANY_REQUESTS", "429"),
-            ("reqwest::StatusCode::OK != r.status()", "100-199 201-599"),
-            ("r.status() == 503", "503"),
-            ("r.status().as_u16() >= 500", "500-599"),
-            ("400 <= status && status < 500", "400-499"),
-            ("u16::from(r.status()) > 499", "500-599"),
-            ("r.status.as_u16() / 100 == 5", "500-599"),
-            ("status / 100 != 2", "100-199 300-599"),
-            ("[429, 503].contains(&r.status().as_u16())", "429 503"),
-            ("(500..600).contains(&status)", "500-599"),
-            ("(500..=503).contains(&code)", "500-503"),
-            ("r.status() == StatusCode::BAD_GATEWAY || status.as_u16() == 504", "502 504"),
-        ] {
-            assert_eq!(ask(condition).map(|(found, _)| found).as_deref(), Some(statuses), "{condition}");
-        }
-    }
-
-    #[test]
-    fn errors_without_an_answer_have_no_status() {
-        for (condition, statuses, without_one) in [
-            ("e.status().is_some_and(|s| s.is_server_error())", "500-599", false),
-            ("e.status().is_none_or(|s| s == 429)", "429", true),
-            ("e.status().map_or(true, |s| s.as_u16() >= 500)", "500-599", true),
-            ("e.status().map(|s| s.is_client_error()).unwrap_or(false)", "400-499", false),
-            ("e.status() == Some(StatusCode::SERVICE_UNAVAILABLE)", "503", false),
-            ("e.status() != Some(StatusCode::NOT_FOUND)", "100-403 405-599", true),
-        ] {
-            assert_eq!(ask(condition), Some((statuses.to_owned(), without_one)), "{condition}");
-        }
-    }
-
-    #[test]
-    fn other_numbers_are_no_statuses() {
-        for condition in [
-            "r.len() == 503",
-            "r.content_length() >= 500",
-            "child.exit_code() == 1",
-            "state == State::Accepted",
-            "kind == ErrorKind::NotFound",
-            "items.contains(&503)",
-            "codes.contains(&r.status())",
-            "e.status().is_some_and(|s| s.is_odd())",
-            "r.is_success()",
-        ] {
-            assert_eq!(ask(condition), None, "{condition}");
-        }
-    }
-
-    #[test]
-    fn a_set_tells_how_it_went_where_it_can() {
-        let server = Statuses::between(500, 599);
-        assert_eq!(server.outcome(), Some(Outcome::Failure));
-        assert_eq!(Statuses::all().without(server).outcome(), None);
-        assert_eq!(Statuses::between(200, 299).outcome(), Some(Outcome::Success));
-        assert_eq!(Statuses::all().without(Statuses::between(200, 299)).outcome(), Some(Outcome::Failure));
-        assert_eq!(Statuses::all().without(Statuses::of(404)).outcome(), None);
-        assert_eq!(Statuses::between(300, 399).outcome(), None);
-        assert_eq!(Statuses::of(404).outcome(), None);
-        assert_eq!(Statuses::of(401).or(Statuses::of(407)).outcome(), None);
-        assert_eq!(Statuses::of(404).or(Statuses::of(503)).outcome(), Some(Outcome::Failure));
-        assert_eq!(
-            Statuses::of(429).or(Statuses::of(503)).classes(),
-            Classes::of(&[Class::RateLimited, Class::Overload])
-        );
-        assert!(Statuses::failed().without(Statuses::of(404)).is_most());
-        assert!(!server.or(Statuses::of(429)).is_most());
-    }
 }
