@@ -246,6 +246,27 @@ fn retrying_for_ever_is_worst_without_a_delay_and_fine_for_reconnecting() {
     assert_eq!(level(|policy| policy.total.limit = Sourced::written(Limit::At(Nanos::from_secs(9)), policy.span)), []);
 }
 
+#[test]
+fn what_goes_on_after_one_kind_of_failure_alone_says_which() {
+    let notes = |named: &[Class], on: Classes| {
+        let mut fixture = Fixture::new();
+        let (web, db) = (fixture.service("web"), fixture.service("db"));
+        let policy = fixture.policy(3, |policy| {
+            policy.attempts = Sourced::written(Attempts::Unbounded, policy.span);
+            policy.retries_on = Sourced::written(on, policy.span);
+            policy.names_classes = Classes::of(named);
+        });
+        fixture.call(web, db, &[policy]);
+        fixture.check("unbounded-retries").into_iter().flat_map(|draft| draft.finding.notes).collect::<Vec<_>>()
+    };
+    let limited = [Class::RateLimited];
+    let told = "it repeats a request after 429, and ends with any other failure";
+    assert_eq!(notes(&limited, Classes::of(&limited)), [told]);
+    // The near misses: others are repeated as well, and none is named.
+    assert_eq!(notes(&limited, Classes::of(&[Class::RateLimited, Class::Overload])), [""; 0]);
+    assert_eq!(notes(&[], Classes::ALL), [""; 0]);
+}
+
 /// The level for a `POST` (or another operation) through a policy of two tries.
 fn repeated(operation: Option<&str>, change: impl FnOnce(&mut Policy)) -> Vec<(Severity, bool)> {
     let mut fixture = Fixture::new();

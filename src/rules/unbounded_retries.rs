@@ -2,7 +2,7 @@
 
 use super::view::policies;
 use super::{Findings, advice};
-use crate::facts::{BackoffKind, Nanos, Policy, Purpose, Why};
+use crate::facts::{BackoffKind, Nanos, Policy, Purpose, Why, words};
 use crate::finding::Severity;
 use crate::graph::System;
 
@@ -25,6 +25,15 @@ pub(super) fn check(system: &System, findings: &mut Findings) {
                 None => "no limit on tries or time".to_owned(),
             })
             .help(format!("give up at some point, for example {}", advice::tries(policy, 3)));
+        // What is repeated after one kind of failure only ends with any other.
+        if !policy.names_classes.is_empty() && policy.retries_on.known() == Some(&policy.names_classes) {
+            let failures = policy.names_classes.in_words(policy.dialect);
+            let failures: Vec<String> = failures.into_iter().map(str::to_owned).collect();
+            draft.note(format!(
+                "it repeats a request after {}, and ends with any other failure",
+                words::list(&failures)
+            ));
+        }
         if let Some(by) = policy.attempts.default_by() {
             draft.default_of(by).many(format!("{by} retries without end in "), " places that set no limit");
         }
