@@ -257,9 +257,11 @@ pub(super) fn time(project: &Project, scene: &Scene) -> Sourced<Limit<Nanos>> {
     Sourced { value, origin }
 }
 
-/// What one call does: whether it sends a request, and which failures it can have. Where all that may fail is an exchange with a
-/// service whose every answer is one, whatever its status, there is none by status.
+/// What one call does, with what is done with its result on the spot (`send().await.and_then(…)`): whether it sends a request, and
+/// which failures it can have. Where all that may fail is an exchange with a service whose every answer is one, whatever its
+/// status, there is none by status.
 pub(super) fn called(project: &Project, call: &Place) -> (bool, Classes) {
+    let call = &call.at(client::whole(&call.unit, call.id));
     let reader = Reader { project, words: Words::of(call.unit.language) };
     let extent = Extent { unit: call.clone(), roots: vec![call.id], apart: Vec::new() };
     let seen = walk::walk(&reader, vec![Scene::new(call.clone())], &extent);

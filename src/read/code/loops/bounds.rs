@@ -55,10 +55,13 @@ fn uncounted(candidate: &Candidate, verdict: &Verdict, op: Id) -> Option<Span> {
         candidate.unit.kind(candidate.id),
         Kind::Loop { kind: LoopKind::Forever | LoopKind::While(_) | LoopKind::DoWhile(_), .. }
     );
+    if !is_open {
+        return None;
+    }
     let ops = [op];
     let machine = candidate.machine(Mode::Count, &ops).noting(&verdict.tried);
     let start = machine.start();
-    if !is_open || !machine.begins(&start) {
+    if !machine.begins(&start) {
         return None;
     }
     let mut gates = Gates::default();

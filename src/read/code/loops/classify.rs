@@ -407,18 +407,9 @@ impl Candidate<'_> {
         self.does([of.node, of.heart].into_iter().find(is_call).unwrap_or(of.node)).1
     }
 
-    /// Whether a call sends a request, and which failures it may have, with what is done with its result on the spot:
-    /// `send().await.and_then(…)`.
-    fn does(&self, mut call: Id) -> (bool, Classes) {
-        let unit = self.unit;
-        while let Some(parent) = unit.parent(call) {
-            match unit.kind(parent) {
-                Kind::Method { on, .. } if *on == call => call = parent,
-                Kind::Await(_) => call = parent,
-                _ => break,
-            }
-        }
-        called(self.project, &Place { unit: Arc::clone(unit), id: call })
+    /// Whether a call sends a request, and which failures it may have.
+    fn does(&self, call: Id) -> (bool, Classes) {
+        called(self.project, &Place { unit: Arc::clone(self.unit), id: call })
     }
 
     /// The local of which something asks whether what is in it worked: `res.is_ok()`, `let Err(_) = res`,

@@ -48,7 +48,7 @@ pub(in crate::read::code) fn requests_on(project: &Project, unit: &Arc<Unit>, co
 }
 
 /// The whole of what is done with what a node begins: `client.get(url).send().await`.
-fn whole(unit: &Unit, id: Id) -> Id {
+pub(super) fn whole(unit: &Unit, id: Id) -> Id {
     let mut whole = id;
     for outer in unit.around(id).take(LONGEST) {
         match unit.kind(outer) {
